@@ -1,0 +1,22 @@
+import { defineConfig } from 'vitest/config';
+
+/** Package imports resolve to `src` through this private export condition, so that tests need no build. */
+const source = ['@holdfast/source'];
+
+const unit = (name: string) => ({
+  resolve: { conditions: source },
+  ssr: { resolve: { conditions: source, externalConditions: source } },
+  test: {
+    name,
+    root: `packages/${name}`,
+    include: ['src/**/*.test.ts'],
+    typecheck: { enabled: true, include: ['src/**/*.test-d.ts'], tsconfig: '../../tsconfig.json' },
+  },
+});
+
+export default defineConfig({
+  test: {
+    projects: [unit('provider-core'), unit('agent'), unit('builder')],
+    coverage: { provider: 'v8', include: ['packages/*/src/**'] },
+  },
+});
