@@ -2,7 +2,7 @@ import { defineConfig } from 'tsup';
 
 /** Every file directly in `src` becomes a program in `dist`; packages stay imports, so that what ships is what runs. */
 export default defineConfig({
-  entry: ['src/*.ts', '!src/*.d.ts'],
+  entry: ['src/*.ts'],
   format: 'esm',
   target: 'node20',
   platform: 'node',
