@@ -1,0 +1,35 @@
+import type { ProviderCapabilities } from './capabilities.js';
+import type { ServedPane } from './served-pane.js';
+import type { SessionConfig } from './session-config.js';
+import type { TypedPane } from './typed-pane.js';
+
+/**
+ * What a provider folder declares: data and pure functions. It opens nothing, waits
+ * for nothing and catches nothing; the transports act on it, once for all providers.
+ */
+export interface ProviderDefinition<Config extends SessionConfig = SessionConfig> {
+  readonly id: string;
+  /** The CLI's name for people. */
+  readonly displayName: string;
+  /** The executable's name, looked up on PATH when the config names no binary. */
+  readonly binary: string;
+  /** The oldest version the definition was certified on. */
+  readonly minimumVersion: string;
+  /** Reads the version out of what `<binary> --version` prints. */
+  readonly readVersion: (output: string) => string | undefined;
+  /** The variable that moves the CLI's own home, and its default name under the user's home. */
+  readonly cliHome: { readonly variable: string; readonly defaultName: string };
+  /** The key under which older systems kept the native id (`claude_code_session_id`, …). */
+  readonly legacySessionIdKey: string;
+  readonly capabilities: ProviderCapabilities;
+  readonly transports: { readonly tmux?: TypedPane | ServedPane };
+  /** Carries the config type; never set. */
+  readonly configType?: Config;
+}
+
+/** Returns its argument, typed; the one way to write a definition. */
+export function defineCodingProvider<Config extends SessionConfig>(
+  definition: ProviderDefinition<Config>,
+): ProviderDefinition<Config> {
+  return definition;
+}

@@ -1,0 +1,56 @@
+import type { CodingProviderSessionHandle } from './provider-session-handle.js';
+import type { Usage } from './turn.js';
+
+/** Carried by every event of a turn. */
+export interface TurnEventStamp {
+  readonly turnId: string;
+  /** From 0, without gaps within one turn. */
+  readonly sequence: number;
+  /** ISO 8601, for people. */
+  readonly at: string;
+}
+
+/** What happens to the provider's transport while a turn runs. Exactly one of the last four ends it. */
+export type LifecycleEvent =
+  | { readonly type: 'resuming' }
+  | { readonly type: 'running' }
+  | { readonly type: 'lost_tmux'; readonly tmuxSession?: string | undefined }
+  | { readonly type: 'completed'; readonly handle: CodingProviderSessionHandle }
+  | { readonly type: 'failed'; readonly kind: string; readonly message: string }
+  | { readonly type: 'resume_unavailable'; readonly missing: string }
+  | { readonly type: 'stale_handle'; readonly changedField: string };
+
+/** What the provider does within a turn. */
+export type ContentEvent =
+  | { readonly type: 'text_delta'; readonly text: string }
+  | { readonly type: 'answer'; readonly text: string; readonly final: false }
+  | { readonly type: 'tool_started'; readonly name: string; readonly callId: string }
+  | { readonly type: 'tool_finished'; readonly name: string; readonly callId: string }
+  | { readonly type: 'approval_requested'; readonly detail: string }
+  | { readonly type: 'usage'; readonly usage: Usage }
+  | { readonly type: 'compaction_started' }
+  | { readonly type: 'compaction_finished' }
+  | { readonly type: 'terminal_opened'; readonly terminalId: string; readonly label: string }
+  | { readonly type: 'quiescent' }
+  | { readonly type: 'foreign_turn' }
+  | { readonly type: 'notice'; readonly text: string };
+
+export type TurnEventBody = LifecycleEvent | ContentEvent;
+
+/** One event of a turn, as it is emitted and journaled. */
+export type TurnEvent = TurnEventBody & TurnEventStamp;
+
+/** Tells whether the event is the last of its turn. */
+export function isFinalEvent(event: TurnEventBody): boolean {
+  return FINAL_TYPES.has(event.type);
+}
+
+const FINAL_TYPES: ReadonlySet<string> = new Set([
+  'completed',
+  'failed',
+  'resume_unavailable',
+  'stale_handle',
+]);
+
+/** Emits one event of the running turn. */
+export type EmitTurnEvent = (event: TurnEventBody) => void;
