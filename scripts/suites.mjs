@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { root } from './run-command.mjs';
+
+const node = process.execPath;
+const bin = (name) => join(root, 'node_modules', '.bin', name);
+const script = (name) => [node, `scripts/${name}.mjs`];
+const nodeTest = (...files) => [node, '--test', '--test-reporter=tap', ...files];
+
+/** Where vitest leaves its report: it prints no line that says how many tests ran. */
+export const vitestReport = join(root, '.cache', 'vitest.json');
+
+const unit = [
+  bin('vitest'),
+  'run',
+  '--reporter=default',
+  '--reporter=json',
+  `--outputFile.json=${vitestReport}`,
+];
+
+/**
+ * Everything that `npm test` runs. Stages follow each other; the lanes of a stage run side by side, one a core.
+ * `counts`: a suite's tests are the step itself, its closing line, vitest's report or node:test's TAP.
+ * `budgetSeconds` is what the suite may need on two cores.
+ */
+export const stages = [
+  [
+    [suite('build', 60, script('build'))],
+    [
+      suite('lint', 20, [bin('biome'), 'ci', '--colors=off', '.']),
+      suite('boundaries', 20, script('check-boundaries')),
+      suite('structure', 10, script('check-structure')),
+      suite('unused', 20, [bin('knip')]),
+      suite('docs', 30, script('check-docs')),
+    ],
+  ],
+  [
+    [
+      suite('typecheck', 30, [bin('tsc'), '-p', 'tsconfig.json']),
+      suite('gates', 90, nodeTest('scripts/gates.test.mjs'), { counts: 'tap' }),
+    ],
+    [suite('packages', 90, script('check-packages'), { needsBuild: true })],
+  ],
+  [[suite('unit', 120, unit, { counts: 'vitest' })]],
+  [
+    [
+      endToEnd('certify', 300),
+      endToEnd('faults', 240, '--kills', '24', '--seed', '7'),
+      endToEnd('demo', 90),
+    ],
+  ],
+];
+
+function suite(name, budgetSeconds, command, { counts = 'step', needsBuild = false } = {}) {
+  return { name, budgetSeconds, command, counts, needsBuild };
+}
+
+/** Real CLIs in real tmux share the two cores badly: these run one at a time. */
+function endToEnd(name, budgetSeconds, ...args) {
+  const command = [node, `e2e/dist/${name}.js`, ...args];
+  return suite(name, budgetSeconds, command, { counts: 'last-line', needsBuild: true });
+}
