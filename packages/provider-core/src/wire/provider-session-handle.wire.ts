@@ -16,7 +16,7 @@ export const codingProviderSessionHandleCodec = snakeCaseCodec({
   status: z.string().optional(),
   schema_version: z.number().int().optional(),
   revision: z.number().int().optional(),
-  stable_fields: z.record(z.string(), z.string()).optional(),
+  stable_fields: z.record(z.string(), z.string()).readonly().optional(),
   last_turn_id: z.string().optional(),
 });
 
