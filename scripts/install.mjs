@@ -7,6 +7,8 @@ const stampFile = join(root, 'node_modules', '.holdfast-installed');
 
 /** The command line of the pinned pnpm; npx fetches it once, so nothing has to be installed before. */
 export function pnpmCommand(...args) {
+  // Inside `pnpm run` it is on the PATH already, and starting npx again would cost a second.
+  if (process.env.npm_config_user_agent?.startsWith('pnpm/')) return ['pnpm', ...args];
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return ['npx', '--yes', packageManager, ...args];
 }
