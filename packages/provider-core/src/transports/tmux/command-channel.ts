@@ -1,0 +1,132 @@
+import { ConnectionLostError, ControlConnection } from './control-connection.js';
+import type { TmuxReply } from './control-protocol.js';
+import type { CommandLimits } from './deadline.js';
+import { findSocketState } from './observe-tmux-server.js';
+import { checkVersionIsSupported, NEW_KEEPER_SCRIPT, type TmuxClient } from './tmux-client.js';
+import { TmuxError } from './tmux-error.js';
+
+interface ChannelOptions {
+  readonly client: TmuxClient;
+  readonly socketPath: string;
+  readonly onNotification: (line: string) => void;
+}
+
+interface RunOptions extends CommandLimits {
+  /** A command that may run twice: it is sent again when the connection is lost under it. */
+  readonly repeatable?: boolean;
+}
+
+/**
+ * Runs command lines on one server: over one control connection, made anew when it ended, and by single clients where
+ * none can be had. Bound to one server process: pane ids mean nothing to its successor.
+ */
+export class CommandChannel {
+  readonly #options: ChannelOptions;
+  #connecting: Promise<ControlConnection | undefined> | undefined;
+  #serverPid: number | undefined;
+  #isClosed = false;
+
+  constructor(options: ChannelOptions) {
+    this.#options = options;
+  }
+
+  /** The process id of the server, once connected. */
+  get serverPid(): number | undefined {
+    return this.#serverPid;
+  }
+
+  /** Connects now, so that a server that is gone shows here. */
+  async connect(limits: CommandLimits): Promise<void> {
+    await this.#getConnection(limits);
+  }
+
+  async run(
+    script: string,
+    { repeatable = false, ...limits }: RunOptions = {},
+  ): Promise<TmuxReply> {
+    const connection = await this.#getConnection(limits);
+    if (!connection) return this.#options.client.runScript(script, limits);
+    try {
+      return await connection.run(script, limits);
+    } catch (error) {
+      if (!(error instanceof ConnectionLostError)) throw error;
+      if (repeatable) return this.run(script, limits);
+      throw await this.#explainLoss(error);
+    }
+  }
+
+  /** Ends our connection; the server stays. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const connection = await this.#connecting?.catch(() => undefined);
+    await connection?.close();
+  }
+
+  async #getConnection(limits: CommandLimits): Promise<ControlConnection | undefined> {
+    if (this.#isClosed) throw new TypeError('this tmux connection was disposed of');
+    const known = await this.#connecting?.catch(() => undefined);
+    if (known?.isOpen) return known;
+    limits.signal?.throwIfAborted();
+    // One attempt at a time: it belongs to all who wait, so no single caller's signal ends it.
+    this.#connecting = this.#attach({ deadlineMs: limits.deadlineMs });
+    return this.#connecting;
+  }
+
+  async #attach(limits: CommandLimits): Promise<ControlConnection | undefined> {
+    const { client } = this.#options;
+    const first = await this.#tryAttach(limits);
+    if (first instanceof ControlConnection) return first;
+
+    const socket = await findSocketState(this.#options.socketPath, limits);
+    if (socket !== 'answered') throw unreachable(socket, first);
+    // Someone may have ended the keeper; a session of that name that is still there is the refusal we ignore.
+    await client.runScript(NEW_KEEPER_SCRIPT, limits);
+    const second = await this.#tryAttach(limits);
+    if (second instanceof ControlConnection) return second;
+
+    await this.#checkIdentity(await client.runScript(IDENTITY_SCRIPT, limits));
+    return undefined;
+  }
+
+  async #tryAttach(limits: CommandLimits): Promise<ControlConnection | Error> {
+    const connection = new ControlConnection({
+      child: this.#options.client.attach(),
+      onNotification: this.#options.onNotification,
+    });
+    try {
+      await this.#checkIdentity(await connection.run(IDENTITY_SCRIPT, limits));
+      return connection;
+    } catch (error) {
+      await connection.close();
+      if (error instanceof ConnectionLostError) return error;
+      throw error;
+    }
+  }
+
+  async #checkIdentity({ lines, error }: TmuxReply): Promise<void> {
+    const [pid, version] = (lines[0] ?? '').split(' ');
+    if (error !== undefined || !pid || !version) {
+      throw new TmuxError('unresponsive', `The tmux server does not say who it is: ${error ?? ''}`);
+    }
+    checkVersionIsSupported(version);
+    this.#serverPid ??= Number(pid);
+    if (this.#serverPid !== Number(pid)) {
+      throw new TmuxError('server_gone', 'The tmux server was replaced by another one.');
+    }
+  }
+
+  async #explainLoss(cause: ConnectionLostError): Promise<TmuxError> {
+    const socket = await findSocketState(this.#options.socketPath);
+    return socket === 'gone'
+      ? new TmuxError('server_gone', 'The tmux server is gone.', { cause, mayHaveRun: true })
+      : new TmuxError('unresponsive', cause.message, { cause, mayHaveRun: true });
+  }
+}
+
+const IDENTITY_SCRIPT = 'display-message -p "#{pid} #{version}"';
+
+function unreachable(socket: 'gone' | 'unknown', cause: Error): TmuxError {
+  return socket === 'gone'
+    ? new TmuxError('server_gone', 'No tmux server runs on this socket.', { cause })
+    : new TmuxError('unresponsive', 'The tmux server cannot be reached.', { cause });
+}

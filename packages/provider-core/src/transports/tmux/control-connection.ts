@@ -1,0 +1,118 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { createControlReader, type TmuxReply } from './control-protocol.js';
+import { type CommandLimits, withDeadline } from './deadline.js';
+import { TmuxError } from './tmux-error.js';
+
+/** The connection ended while a command was under way; whether it ran is not known. */
+export class ConnectionLostError extends Error {
+  constructor(readonly detail: string) {
+    super(`The tmux control connection ended: ${detail || 'no reason given'}.`);
+    this.name = 'ConnectionLostError';
+  }
+}
+
+interface PendingCommand {
+  readonly sentinel: string;
+  readonly lines: string[];
+  error: string | undefined;
+  readonly resolve: (reply: TmuxReply) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface ConnectionOptions {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly onNotification: (line: string) => void;
+}
+
+/**
+ * One attached control-mode client. Commands are answered in order; each is followed by a sentinel, since the number of
+ * answer blocks of a command that holds other commands is not known beforehand.
+ */
+export class ControlConnection {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #name = randomBytes(6).toString('hex');
+  readonly #pending: PendingCommand[] = [];
+  readonly #closed: Promise<void>;
+  #sent = 0;
+  #isOpen = true;
+  #complaint = '';
+
+  constructor({ child, onNotification }: ConnectionOptions) {
+    this.#child = child;
+    const read = createControlReader({
+      onBlock: (block) => this.#receive(block),
+      onNotification,
+    });
+    child.stdout.setEncoding('utf8').on('data', read);
+    child.stderr.setEncoding('utf8').on('data', (text: string) => this.#complain(text));
+    // A write to a client that just ended fails here first; the close below says the rest.
+    child.stdin.on('error', () => undefined);
+    child.on('error', (error) => this.#complain(error.message));
+    this.#closed = new Promise((resolve) => {
+      child.on('close', () => {
+        this.#fail();
+        resolve();
+      });
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Runs command lines and collects what they print; an error ends the reply, not the connection. */
+  async run(script: string, limits: CommandLimits = {}): Promise<TmuxReply> {
+    limits.signal?.throwIfAborted();
+    if (!this.#isOpen) throw new ConnectionLostError(this.#complaint);
+    const missed = () => {
+      // What tmux has not read yet must not run later: without this client it never will.
+      void this.close();
+      return new TmuxError('unresponsive', 'The tmux server did not answer in time.', {
+        mayHaveRun: true,
+      });
+    };
+    return withDeadline(this.#send(script), { ...limits, missed });
+  }
+
+  /** Ends this client only; the server and every pane stay. */
+  close(): Promise<void> {
+    this.#isOpen = false;
+    this.#child.stdin.end();
+    this.#child.kill('SIGKILL');
+    return this.#closed;
+  }
+
+  #send(script: string): Promise<TmuxReply> {
+    this.#sent += 1;
+    const sentinel = `holdfast-${this.#name}-${this.#sent}`;
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ sentinel, lines: [], error: undefined, resolve, reject });
+      this.#child.stdin.write(`${script}\ndisplay-message -p ${sentinel}\n`);
+    });
+  }
+
+  #receive(block: TmuxReply): void {
+    const current = this.#pending[0];
+    if (!current) return;
+    if (block.lines.length === 1 && block.lines[0] === current.sentinel) {
+      this.#pending.shift();
+      const { lines, error } = current;
+      current.resolve(error === undefined ? { lines } : { lines, error });
+      return;
+    }
+    current.lines.push(...block.lines);
+    current.error ??= block.error;
+  }
+
+  #complain(text: string): void {
+    this.#complaint = (this.#complaint + text).slice(-500);
+  }
+
+  #fail(): void {
+    this.#isOpen = false;
+    for (const { reject } of this.#pending.splice(0)) {
+      reject(new ConnectionLostError(this.#complaint.trim()));
+    }
+  }
+}

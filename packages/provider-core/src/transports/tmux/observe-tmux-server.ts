@@ -1,0 +1,82 @@
+import { createConnection } from 'node:net';
+import { waitUntil } from '../../time/wait-until.js';
+import { type CommandLimits, withDeadline } from './deadline.js';
+import { findServerProcess } from './server-process.js';
+import { createTmuxClient, type TmuxClientOptions } from './tmux-client.js';
+import { TmuxError } from './tmux-error.js';
+
+/** Three-valued: a server that cannot be talked to is unknown, never gone. */
+export type TmuxServerState = 'running' | 'gone' | 'unknown';
+
+const PROBE_DEADLINE_MS = 2_000;
+
+/** Says whether a server answers on the socket. Starts none; recreates the socket file of a living server. */
+export async function observeTmuxServer(
+  options: TmuxClientOptions,
+  { deadlineMs = PROBE_DEADLINE_MS, signal }: CommandLimits = {},
+): Promise<TmuxServerState> {
+  const state = await findSocketState(options.socketPath, { deadlineMs, signal });
+  if (state !== 'answered') return state;
+  try {
+    const script = 'display-message -p running';
+    const { error } = await createTmuxClient(options).runScript(script, { deadlineMs, signal });
+    return error === undefined ? 'running' : 'unknown';
+  } catch (error) {
+    if (error instanceof TmuxError) return 'unknown';
+    throw error;
+  }
+}
+
+/** Like {@link observeTmuxServer} without asking tmux: `answered` means that something listens on the socket. */
+export async function findSocketState(
+  socketPath: string,
+  { deadlineMs = PROBE_DEADLINE_MS, signal }: CommandLimits = {},
+): Promise<'answered' | 'gone' | 'unknown'> {
+  const socket = await probeSocket(socketPath, { deadlineMs, signal });
+  if (socket !== 'closed') return socket;
+  const server = await findServerProcess(socketPath);
+  if (server.state !== 'alive') return server.state === 'none' ? 'gone' : 'unknown';
+  return recreateSocket({ socketPath, pid: server.pid, deadlineMs, signal });
+}
+
+interface RecreateRequest extends CommandLimits {
+  readonly socketPath: string;
+  readonly pid: number;
+}
+
+/** A cleaner of temporary files takes the socket away under a living server; SIGUSR1 makes tmux bind it again. */
+async function recreateSocket(request: RecreateRequest): Promise<'answered' | 'unknown'> {
+  const { socketPath, pid, deadlineMs = PROBE_DEADLINE_MS, signal } = request;
+  try {
+    process.kill(pid, 'SIGUSR1');
+    return await waitUntil(
+      async () => (await probeSocket(socketPath, { signal })) === 'answered' && 'answered',
+      { awaiting: 'the tmux socket to come back', deadlineMs, signal, layer: 'tmux' },
+    );
+  } catch {
+    signal?.throwIfAborted();
+    return 'unknown';
+  }
+}
+
+async function probeSocket(
+  socketPath: string,
+  limits: CommandLimits,
+): Promise<'answered' | 'closed' | 'unknown'> {
+  const socket = createConnection(socketPath);
+  const outcome = new Promise<'answered' | 'closed' | 'unknown'>((resolve) => {
+    socket.once('connect', () => resolve('answered'));
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      resolve(error.code === 'ENOENT' || error.code === 'ECONNREFUSED' ? 'closed' : 'unknown');
+    });
+  });
+  const missed = () => new TmuxError('unresponsive', 'The tmux socket took no connection in time.');
+  try {
+    return await withDeadline(outcome, { ...limits, missed });
+  } catch (error) {
+    if (error instanceof TmuxError) return 'unknown';
+    throw error;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,0 +1,86 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { waitUntil } from '../../time/wait-until.js';
+import { CommandChannel } from './command-channel.js';
+import type { CommandLimits } from './deadline.js';
+import { SERVER_OPTIONS_SCRIPT } from './pane-scripts.js';
+import { recordServerProcess } from './server-process.js';
+import { checkTmuxVersion, createTmuxClient, type TmuxClientOptions } from './tmux-client.js';
+import { isTmuxError, TmuxError } from './tmux-error.js';
+import { TmuxServer } from './tmux-server.js';
+
+/** Connects to our server on the socket, or starts one that outlives this process. */
+export async function openTmuxServer(
+  options: TmuxClientOptions,
+  limits: CommandLimits = {},
+): Promise<TmuxServer> {
+  const listeners = new Set<() => void>();
+  const client = createTmuxClient(options);
+  const openChannel = () =>
+    new CommandChannel({
+      client,
+      socketPath: options.socketPath,
+      onNotification: (line) => {
+        if (CHANGES.test(line)) for (const listener of listeners) listener();
+      },
+    });
+
+  const channel = await waitUntil(() => connectOrStart(openChannel, options, limits), {
+    awaiting: 'the tmux server to start',
+    deadlineMs: START_DEADLINE_MS,
+    signal: limits.signal,
+    layer: 'tmux',
+  });
+  await prepareServer(channel, options, limits);
+  return new TmuxServer(channel, listeners);
+}
+
+const START_DEADLINE_MS = 10_000;
+const CHANGES = /^%(?:sessions-changed|(?:unlinked-)?window-close|exit)\b/;
+
+/** Nothing when it should be tried again: a server that is just ending takes a new start down with it. */
+async function connectOrStart(
+  openChannel: () => CommandChannel,
+  options: TmuxClientOptions,
+  limits: CommandLimits,
+): Promise<CommandChannel | undefined> {
+  const channel = await connectUnlessGone(openChannel(), limits);
+  if (channel) return channel;
+  await startServer(options, limits);
+  return connectUnlessGone(openChannel(), limits);
+}
+
+async function connectUnlessGone(
+  channel: CommandChannel,
+  limits: CommandLimits,
+): Promise<CommandChannel | undefined> {
+  try {
+    await channel.connect(limits);
+    return channel;
+  } catch (error) {
+    if (isTmuxError(error, 'server_gone')) return undefined;
+    throw error;
+  }
+}
+
+async function startServer(options: TmuxClientOptions, limits: CommandLimits): Promise<void> {
+  await checkTmuxVersion(options, limits);
+  await mkdir(dirname(options.socketPath), { recursive: true, mode: 0o700 });
+  const { error } = await createTmuxClient(options).startServer(limits);
+  // Two who start at once: tmux serialises them, and the second finds the keeper there.
+  if (error === undefined || /duplicate session|exited unexpectedly|lost server/.test(error))
+    return;
+  throw new TmuxError('command_failed', `The tmux server did not start: ${error.trim()}`);
+}
+
+async function prepareServer(
+  channel: CommandChannel,
+  { socketPath }: TmuxClientOptions,
+  limits: CommandLimits,
+): Promise<void> {
+  const { error } = await channel.run(SERVER_OPTIONS_SCRIPT, { ...limits, repeatable: true });
+  if (error !== undefined) {
+    throw new TmuxError('command_failed', `tmux refused an option: ${error.trim()}`);
+  }
+  if (channel.serverPid !== undefined) await recordServerProcess(socketPath, channel.serverPid);
+}

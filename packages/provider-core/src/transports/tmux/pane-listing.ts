@@ -1,0 +1,50 @@
+import { LEASE_OPTION, NONCE_OPTION } from './pane-scripts.js';
+
+/** What the server tells of one of our panes. */
+export interface PaneListing {
+  readonly paneId: string;
+  readonly sessionId: string;
+  readonly sessionName: string;
+  readonly nonce: string;
+  readonly leaseToken: string;
+  /** The process that was started in the pane. */
+  readonly pid: number;
+  /** The process ended and the pane was kept. */
+  readonly dead: boolean;
+  readonly exitCode?: number;
+  /** Name of the foreground process, a hint. */
+  readonly command: string;
+}
+
+const FIELDS = [
+  '#{pane_id}',
+  '#{session_id}',
+  `#{${NONCE_OPTION}}`,
+  `#{${LEASE_OPTION}}`,
+  '#{pane_pid}',
+  '#{pane_dead}',
+  '#{pane_dead_status}',
+  '#{session_name}',
+  '#{pane_current_command}',
+];
+
+/** Lists the panes that carry a nonce. Only the last field can hold a colon. */
+export const LIST_PANES_SCRIPT = `list-panes -a -f "#{${NONCE_OPTION}}" -F "${FIELDS.join(':')}"`;
+
+/** Reads one line of {@link LIST_PANES_SCRIPT}; a line that is none of ours is left out. */
+export function readPaneListing(line: string): PaneListing | undefined {
+  const [paneId, sessionId, nonce, leaseToken, pid, dead, exitCode, sessionName, ...command] =
+    line.split(':');
+  if (!paneId?.startsWith('%') || !sessionId || !nonce || !pid || !sessionName) return undefined;
+  return {
+    paneId,
+    sessionId,
+    sessionName,
+    nonce,
+    leaseToken: leaseToken ?? '',
+    pid: Number(pid),
+    dead: dead === '1',
+    ...(exitCode ? { exitCode: Number(exitCode) } : {}),
+    command: command.join(':'),
+  };
+}
