@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { copyCheckout } from './checkout-copy.mjs';
+import { countTests } from './count-tests.mjs';
+import { readPinnedClis } from './fetch-clis.mjs';
+import { plants } from './planted-violations.mjs';
+import { findMissingPrerequisites } from './prerequisites.mjs';
+
+const node = process.execPath;
+const gates = {
+  lint: ['node_modules/.bin/biome', 'ci', '--colors=off', '.'],
+  typecheck: [node, 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json', '--pretty', 'false'],
+  boundaries: [node, 'scripts/check-boundaries.mjs'],
+  structure: [node, 'scripts/check-structure.mjs'],
+  unused: ['node_modules/.bin/knip'],
+  docs: [node, 'scripts/check-docs.mjs'],
+};
+
+describe('a gate fails on a planted violation', () => {
+  const copy = copyCheckout();
+  after(() => copy.dispose());
+
+  for (const [gate, what, path, text, expected, others = {}] of plants) {
+    it(`${gate} catches ${what}`, async () => {
+      const planted = { ...others };
+      if (text !== undefined) planted[path] = (copy.read(path) ?? '') + text;
+      const before = Object.keys(planted).map((name) => [name, copy.read(name)]);
+      for (const [name, content] of Object.entries(planted)) copy.write(name, content);
+      const { status, output } = await copy.run(...gates[gate]);
+      for (const [name, content] of before) {
+        if (content === undefined) copy.remove(name);
+        else copy.write(name, content);
+      }
+      assert.notEqual(status, 0, `${gate} passed:\n${output}`);
+      assert.match(output, expected);
+    });
+  }
+
+  it('boundaries fails when dependency-cruiser reads nothing', async () => {
+    const rules = copy.read('scripts/dependency-rules.mjs');
+    const blind = rules
+      .replace("extensions: ['.ts', ", 'extensions: [')
+      .replace('(^|/)dist/', '.*');
+    copy.write('scripts/dependency-rules.mjs', blind);
+    const { status, output } = await copy.run(...gates.boundaries);
+    copy.write('scripts/dependency-rules.mjs', rules);
+    assert.notEqual(status, 0);
+    assert.match(output, /blind: read/);
+  });
+});
+
+describe('a suite cannot pass by running nothing', () => {
+  const suites = [
+    ['a closing line of zero', { counts: 'last-line', status: 0, stdout: '0 passed, 0 failed\n' }],
+    ['no closing line', { counts: 'last-line', status: 0, stdout: 'done\n' }],
+    [
+      'an exit status beside a good closing line',
+      { counts: 'last-line', status: 1, stdout: '3 passed, 0 failed\n' },
+    ],
+    ['a TAP report without tests', { counts: 'tap', status: 0, stdout: '# pass 0\n# fail 0\n' }],
+    [
+      'a missing vitest report',
+      { counts: 'vitest', status: 0, stdout: '', reportFile: 'no-such-file' },
+    ],
+    ['a step that fails', { counts: 'step', status: 2, stdout: '' }],
+  ];
+  for (const [what, outcome] of suites) {
+    it(`counts a failure for ${what}`, () => assert.ok(countTests(outcome).failed > 0));
+  }
+
+  it('adds up what ran', () => {
+    const outcome = { counts: 'last-line', status: 0, stdout: 'x\n3 passed, 0 failed\n' };
+    assert.deepEqual(countTests(outcome), { passed: 3, failed: 0 });
+  });
+
+  it('counts a vitest file that could not be loaded', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'holdfast-report-'));
+    const reportFile = join(folder, 'vitest.json');
+    const testResults = [{ status: 'failed', assertionResults: [] }];
+    writeFileSync(
+      reportFile,
+      JSON.stringify({ numPassedTests: 2, numFailedTests: 0, testResults }),
+    );
+    const outcome = { counts: 'vitest', status: 1, stdout: '', reportFile };
+    assert.deepEqual(countTests(outcome), { passed: 2, failed: 1 });
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe('what the machine lacks is said in one sentence', () => {
+  const have = { git: 'git version 2.39.5\n', tmux: 'tmux 3.3a\n' };
+  const probe = (tools) => (name) => tools[name];
+
+  it('says nothing when all is there', () => {
+    assert.deepEqual(findMissingPrerequisites(probe(have)), []);
+    assert.deepEqual(findMissingPrerequisites(probe({ ...have, tmux: 'tmux next-3.6\n' })), []);
+  });
+
+  it('names the tool and what to do', () => {
+    const sentences = [
+      ...findMissingPrerequisites(probe({ ...have, tmux: undefined })),
+      ...findMissingPrerequisites(probe({ ...have, tmux: 'tmux 3.1c\n' })),
+      ...findMissingPrerequisites(probe({ ...have, git: undefined })),
+    ];
+    assert.equal(sentences.length, 3);
+    for (const sentence of sentences) assert.match(sentence, /^(tmux|git) .*install .*\.$/);
+  });
+
+  it('names a platform that no CLI is pinned for', () => {
+    assert.throws(() => readPinnedClis('sunos-sparc'), /sunos-sparc/);
+  });
+});
