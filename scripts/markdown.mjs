@@ -4,7 +4,8 @@ import { root } from './run-command.mjs';
 
 /** README.md and every page under docs/, as `{ path, text }`. */
 export function readPages() {
-  const docs = readdirSync(join(root, 'docs'), { recursive: true })
+  const folder = join(root, 'docs');
+  const docs = (existsSync(folder) ? readdirSync(folder, { recursive: true }) : [])
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`);
   return ['README.md', ...docs.sort()]
