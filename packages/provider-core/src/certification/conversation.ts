@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import type { ModelRequest } from './scripted-model/model-request.js';
+import { readUserMessages } from './scripted-model/user-messages.js';
+import type { CertificationSubject, HandleJson } from './subject.js';
+
+/**
+ * Asserts that the model last saw exactly `messages`: each as a user message of its own, in order, and its text once in
+ * the whole body; and that the provider's own record holds the same.
+ */
+export async function checkConversation(
+  subject: CertificationSubject,
+  handle: HandleJson,
+  messages: readonly string[],
+): Promise<void> {
+  const request = subject.modelRequests().at(-1);
+  assert.ok(request, 'the model was never asked');
+  assert.deepEqual(readUserMessages(request), messages, 'the user messages the model saw');
+  for (const message of messages) {
+    assert.equal(countInBody(request, message), 1, `times the request holds ${preview(message)}`);
+  }
+  assert.deepEqual(
+    await subject.recordedMessages(handle),
+    messages,
+    "the user messages in the provider's record",
+  );
+}
+
+/** How many of the model's requests ended in `message`: how often the turn was run. */
+export function countTurnsOf(subject: CertificationSubject, message: string): number {
+  return subject.modelRequests().filter((request) => {
+    const last = request.messages.at(-1);
+    return last?.role === 'user' && readUserMessages(request).at(-1) === message;
+  }).length;
+}
+
+/** Asserts that nothing reached the model while `act` ran, and returns what it gave. */
+export async function withoutRequests<Value>(
+  subject: CertificationSubject,
+  act: () => Promise<Value>,
+): Promise<Value> {
+  const before = subject.modelRequests().length;
+  const value = await act();
+  assert.equal(subject.modelRequests().length, before, 'requests that should not have been made');
+  return value;
+}
+
+/** Asserts that `turn` fails with an error of this kind and these facts. */
+export async function expectError(
+  turn: Promise<unknown>,
+  kind: string,
+  facts: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  await assert.rejects(turn, (error: unknown) => {
+    const seen: Readonly<Record<string, unknown>> =
+      typeof error === 'object' && error !== null ? { ...error } : {};
+    const wanted = { kind, ...facts };
+    const got = Object.fromEntries(Object.keys(wanted).map((key) => [key, seen[key]]));
+    assert.deepEqual(got, wanted, `the error was: ${String(error)}`);
+    return true;
+  });
+}
+
+function countInBody(request: ModelRequest, message: string): number {
+  return request.bodyText.split(JSON.stringify(message).slice(1, -1)).length - 1;
+}
+
+function preview(message: string): string {
+  return JSON.stringify(message.length > 60 ? `${message.slice(0, 60)}…` : message);
+}

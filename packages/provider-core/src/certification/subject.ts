@@ -1,0 +1,134 @@
+import type { ProviderDefinition } from '../spec/provider-definition.js';
+import type { SessionConfig } from '../spec/session-config.js';
+import type { TurnEvent } from '../spec/turn-event.js';
+import type { ModelRequest } from './scripted-model/model-request.js';
+import type { ScriptedToolCall } from './scripted-model/scripted-step.js';
+
+/** What a provider says of itself; it decides which certifications bind it. */
+export type Claims = Pick<ProviderDefinition, 'capabilities' | 'transports'>;
+
+/** How much dies: the pane, the tmux server with all its panes, or every process of the session. */
+export type LossDepth = 'pane' | 'tmux_server' | 'all_processes';
+
+/** Every depth, from the mildest to the worst. */
+export const lossDepths: readonly LossDepth[] = ['pane', 'tmux_server', 'all_processes'];
+
+/** A handle as it stands in JSON; what is in it is the layer's own affair. */
+export type HandleJson = Readonly<Record<string, unknown>>;
+
+/** How one turn is run. */
+export interface SubjectTurnOptions {
+  readonly turnId?: string;
+  /** Laid over the subject's own configuration; a start always has one, a continuation only when this is given. */
+  readonly config?: Partial<SessionConfig>;
+  readonly onInterrupted?: 'fail' | 'resume';
+  readonly whenBusy?: 'fail' | 'wait';
+  /** The fault point at which the process that runs the turn is stopped, as by SIGSTOP. */
+  readonly freezeAt?: string;
+  /** The fault point at which the process that runs the turn kills itself, as by SIGKILL. */
+  readonly dieAt?: string;
+}
+
+/** What a turn gave. A turn that fails rejects instead, with the layer's typed error. */
+export interface SubjectTurn {
+  readonly answer: string;
+  readonly handle: HandleJson;
+  readonly turnId: string;
+  readonly recovered: boolean;
+  readonly events: readonly TurnEvent[];
+}
+
+/** A turn that runs in a process of its own, which can be stopped and killed. */
+export interface RunningTurn {
+  /** Settles with the turn; rejects with its typed error, or when the process dies. */
+  readonly finished: Promise<SubjectTurn>;
+  /** Resolves as soon as the handle is known. */
+  readonly handle: Promise<HandleJson>;
+  readonly pid: number;
+  readonly events: () => readonly TurnEvent[];
+  /** Resolves when the process stands still at its fault point. */
+  readonly frozen: () => Promise<void>;
+  readonly thaw: () => void;
+  /** SIGKILL; resolves when the process is gone. */
+  readonly kill: () => Promise<void>;
+  /** Asks the turn to interrupt itself. */
+  readonly interrupt: () => void;
+}
+
+/** A process of a session. */
+export interface ProcessSight {
+  readonly pid: number;
+  readonly startTime: string;
+  readonly command: string;
+}
+
+/**
+ * One layer over one real provider, driven from outside. Each turn runs in a process that has never seen the session, so
+ * that nothing but the handle and the disk can carry it over. What was sent is counted by the model and by the
+ * provider's own record.
+ */
+export interface CertificationSubject {
+  readonly claims: Claims;
+  readonly provider: string;
+  readonly workingDir: string;
+  /** The model the session is started with. */
+  readonly model: string;
+
+  readonly start: (message: string, options?: SubjectTurnOptions) => Promise<SubjectTurn>;
+  readonly continue: (
+    handle: HandleJson,
+    message: string,
+    options?: SubjectTurnOptions,
+  ) => Promise<SubjectTurn>;
+  /** Starts (`handle` absent) or continues without waiting for the end. */
+  readonly begin: (
+    handle: HandleJson | undefined,
+    message: string,
+    options?: SubjectTurnOptions,
+  ) => RunningTurn;
+  readonly inspect: (handle: HandleJson) => Promise<'present' | 'absent' | 'unknown'>;
+  readonly close: (handle: HandleJson) => Promise<void>;
+
+  /** Kills, by pid or tmux id, and returns when the dead are proven dead. */
+  readonly lose: (handle: HandleJson, depth: LossDepth) => Promise<void>;
+  /** Every process of the subject's sessions, the tools they started and tmux included. */
+  readonly livingProcesses: () => Promise<readonly ProcessSight[]>;
+  /** Stops the model and starts another at the same address: it keeps nothing but its log. */
+  readonly restartModel: () => Promise<void>;
+  /** Probes until `probe` holds; past the subject's deadline it rejects and names what was awaited. */
+  readonly waitUntil: (awaited: string, probe: () => boolean | Promise<boolean>) => Promise<void>;
+  /** Every request of the conversation itself, oldest first. */
+  readonly modelRequests: () => readonly ModelRequest[];
+  /** The user messages in the provider's own record of the session. */
+  readonly recordedMessages: (handle: HandleJson) => Promise<readonly string[]>;
+  /** The ids of every session the provider has a record of. */
+  readonly nativeSessions: () => Promise<readonly string[]>;
+  readonly nativeSessionId: (handle: HandleJson) => string;
+  /** Moves the provider's record of the session away. */
+  readonly removeNativeHistory: (handle: HandleJson) => Promise<void>;
+  /** The same handle with other provider fields (wire names); `undefined` removes one. */
+  readonly withProviderFields: (handle: HandleJson, fields: HandleJson) => HandleJson;
+  readonly providerFields: (handle: HandleJson) => HandleJson;
+
+  /** A tool call by which this provider's model runs a shell command. */
+  readonly shellCall: (command: string) => ScriptedToolCall;
+  /** A configuration under which the provider runs such a call without asking. */
+  readonly unattended: Partial<SessionConfig>;
+  /** A configuration with one more MCP server, and a name its tool is offered under. */
+  readonly mcpFixture: { readonly config: Partial<SessionConfig>; readonly toolName: string };
+  /** A configuration under which the provider does not try a failed model request again. */
+  readonly withoutRetries: Partial<SessionConfig>;
+  /** A configuration that forces the page which changes the session id, where the provider knows one. */
+  readonly forcedPage: Partial<SessionConfig>;
+  /** Another existing folder. */
+  readonly createFolder: () => Promise<string>;
+  readonly hasFiles: (folder: string) => Promise<boolean>;
+  /** A home in which the provider was never set up. */
+  readonly createVirginCliHome: () => Promise<string>;
+  /** Types into the session's pane as a person would, without Enter. */
+  readonly leaveDraft: (handle: HandleJson, text: string) => Promise<void>;
+  /** What the session's pane shows. */
+  readonly screen: (handle: HandleJson) => Promise<string>;
+  /** Makes the session's lease look like that of a process that died before the machine was started again. */
+  readonly orphanLease: (handle: HandleJson) => Promise<void>;
+}
