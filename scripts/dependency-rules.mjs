@@ -11,7 +11,7 @@ const layers = {
   transports: ['spec', 'errors', 'wire', 'time', 'state'],
   providers: ['spec', 'errors', 'wire'],
   continuation: ['spec', 'errors', 'wire', 'time', 'state', 'transports', 'providers'],
-  certification: ['spec', 'errors'],
+  certification: ['spec', 'errors', 'time'],
 };
 
 const layerRules = Object.entries(layers).map(([layer, below]) => ({
@@ -76,7 +76,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)dist/|__fixtures__' },
+    exclude: { path: '__fixtures__' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     combinedDependencies: false,

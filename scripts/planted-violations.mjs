@@ -1,6 +1,9 @@
 const core = 'packages/provider-core/src';
 
-/** Gate, what is planted, the file, its text (after what the file holds already), what the gate must say. */
+/**
+ * Gate, what is planted, the file, its text (after what the file holds already), what the gate must say, other files.
+ * `planted.ts` gets a name of its own per violation, in the file and in the expectation.
+ */
 export const plants = [
   [
     'lint',
@@ -35,28 +38,28 @@ export const plants = [
     'builder importing provider-core by path',
     'packages/builder/src/planted.ts',
     "import '../../provider-core/src/index.js';\n",
-    /package-builder/,
+    /package-builder: .*planted\.ts/,
   ],
   [
     'boundaries',
     'builder importing provider-core by name',
     'packages/builder/src/planted.ts',
     "import '@holdfast/provider-core';\n",
-    /package-builder|no-unresolvable/,
+    /(package-builder|no-unresolvable): .*planted\.ts/,
   ],
   [
     'boundaries',
     'provider-core importing agent',
     `${core}/errors/planted.ts`,
     "import '../../../agent/src/index.js';\n",
-    /package-provider-core/,
+    /package-provider-core: .*planted\.ts/,
   ],
   [
     'boundaries',
     'a provider importing a transport',
     `${core}/providers/claude-code/planted.ts`,
     "import '../../transports/planted-transport.js';\n",
-    /layer-providers/,
+    /layer-providers: .*planted\.ts/,
     { [`${core}/transports/planted-transport.ts`]: 'export {};\n' },
   ],
   [
@@ -64,7 +67,7 @@ export const plants = [
     'a provider importing another one',
     `${core}/providers/claude-code/planted.ts`,
     "import '../codex-cli/planted-other.js';\n",
-    /no-provider-to-provider/,
+    /no-provider-to-provider: .*planted\.ts/,
     { [`${core}/providers/codex-cli/planted-other.ts`]: 'export {};\n' },
   ],
   [
@@ -72,23 +75,23 @@ export const plants = [
     'spec importing errors',
     `${core}/spec/planted.ts`,
     "import '../errors/planted-error.js';\n",
-    /layer-spec/,
+    /layer-spec: .*planted\.ts/,
     { [`${core}/errors/planted-error.ts`]: 'export {};\n' },
   ],
   [
     'boundaries',
     'a cycle',
-    `${core}/errors/planted.ts`,
+    `${core}/errors/planted-cycle.ts`,
     "import './planted-other.js';\n",
-    /no-cycle/,
-    { [`${core}/errors/planted-other.ts`]: "import './planted.js';\n" },
+    /no-cycle: .*planted-/,
+    { [`${core}/errors/planted-other.ts`]: "import './planted-cycle.js';\n" },
   ],
   [
     'boundaries',
     'a development dependency in a source',
     `${core}/errors/planted.ts`,
     "import 'vitest';\n",
-    /no-undeclared-dependency|no-unresolvable/,
+    /no-undeclared-dependency: .*planted\.ts/,
   ],
   [
     'structure',
@@ -109,21 +112,21 @@ export const plants = [
     'builder building a resume flag',
     'packages/builder/src/planted.ts',
     "export const argv = ['--resume'];\n",
-    /builder-reach: .*resume flag/,
+    /builder-reach: .*planted\.ts:1 .*resume flag/,
   ],
   [
     'structure',
     'builder naming a tmux session',
     'packages/builder/src/planted.ts',
     "export const name = 'tmux kill-session';\n",
-    /builder-reach: .*tmux/,
+    /builder-reach: .*planted\.ts:1 .*tmux/,
   ],
   [
     'structure',
     'a workflow phase below builder',
     'packages/agent/src/planted.ts',
     'export const learningLock = 1;\n',
-    /builder-word/,
+    /builder-word: .*planted\.ts/,
   ],
   [
     'structure',
@@ -137,7 +140,7 @@ export const plants = [
     'a function of 61 lines',
     'packages/agent/src/planted.ts',
     `export function planted() {\n${'  void 0;\n'.repeat(59)}}\n`,
-    /function-size/,
+    /function-size: .*planted\.ts/,
   ],
   [
     'structure',
@@ -151,49 +154,49 @@ export const plants = [
     'setTimeout outside time/',
     'packages/agent/src/planted.ts',
     'setTimeout(() => {}, 1);\n',
-    /real-time: .*setTimeout/,
+    /real-time: .*planted\.ts.*setTimeout/,
   ],
   [
     'structure',
     'Date.now outside time/',
     'packages/agent/src/planted.ts',
     'export const now = Date.now();\n',
-    /real-time: .*Date\.now/,
+    /real-time: .*planted\.ts.*Date\.now/,
   ],
   [
     'structure',
     'new Date() outside time/',
     'packages/agent/src/planted.ts',
     'export const now = new Date();\n',
-    /real-time: .*new Date/,
+    /real-time: .*planted\.ts.*new Date/,
   ],
   [
     'structure',
     'a process started elsewhere',
     'packages/agent/src/planted.ts',
     "import { spawn } from 'node:child_process';\nspawn('true');\n",
-    /process-start/,
+    /process-start: .*planted\.ts/,
   ],
   [
     'structure',
     'a type assertion',
     'packages/agent/src/planted.ts',
     'export const planted = {} as string;\n',
-    /assertion: /,
+    /assertion: .*planted\.ts/,
   ],
   [
     'structure',
     'a plain error',
     'packages/agent/src/planted.ts',
     "throw new Error('it broke');\n",
-    /plain-error: /,
+    /plain-error: .*planted\.ts/,
   ],
   [
     'structure',
     'an enum',
     'packages/agent/src/planted.ts',
     'export enum Planted { a }\n',
-    /enumeration: /,
+    /enumeration: .*planted\.ts/,
   ],
   [
     'structure',
@@ -235,7 +238,7 @@ export const plants = [
     'an exception without a reason',
     'scripts/structure-exceptions.json',
     undefined,
-    /exception: /,
+    /exception: package\.json/,
     { 'scripts/structure-exceptions.json': '{ "package.json": "because" }\n' },
   ],
   [

@@ -8,11 +8,12 @@ export function findBadFileNames(sources) {
     .filter(({ isSource, path }) => isSource && path.includes('/'))
     .flatMap(({ path }) => {
       const name = basename(path).replace(/(\.wire)?(\.test(-d)?)?(\.config)?\.(ts|mjs)$/, '');
-      const bad = name
-        .split(/[-.]/)
-        .filter((part) => homeless.includes(part) || homeless.includes(`${part}s`));
-      if (bad.length > 0)
-        return [`file-name: ${path} is named "${bad[0]}", which means it has no home yet`];
+      // A whole name or its noun; `process-outlives-service` is a sentence and fine.
+      const parts = name.split('-');
+      const noun = parts.length <= 2 ? parts.at(-1) : '';
+      if (homeless.some((word) => noun === word || `${noun}s` === word || noun === `${word}s`)) {
+        return [`file-name: ${path} is named "${noun}", which means it has no home yet`];
+      }
       if (!/^[a-z0-9]+([-.][a-z0-9]+)*$/.test(name))
         return [`file-name: ${path} is not kebab-case`];
       return [];
