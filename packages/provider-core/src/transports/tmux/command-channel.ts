@@ -2,12 +2,18 @@ import { ConnectionLostError, ControlConnection } from './control-connection.js'
 import type { TmuxReply } from './control-protocol.js';
 import type { CommandLimits } from './deadline.js';
 import { findSocketState } from './observe-tmux-server.js';
-import { checkVersionIsSupported, NEW_KEEPER_SCRIPT, type TmuxClient } from './tmux-client.js';
-import { TmuxError } from './tmux-error.js';
+import { findServerProcess } from './server-process.js';
+import {
+  checkVersionIsSupported,
+  createTmuxClient,
+  NEW_KEEPER_SCRIPT,
+  type TmuxClient,
+  type TmuxClientOptions,
+} from './tmux-client.js';
+import { isTmuxError, TmuxError } from './tmux-error.js';
 
 interface ChannelOptions {
-  readonly client: TmuxClient;
-  readonly socketPath: string;
+  readonly client: TmuxClientOptions;
   readonly onNotification: (line: string) => void;
 }
 
@@ -23,11 +29,13 @@ interface RunOptions extends CommandLimits {
 export class CommandChannel {
   readonly #options: ChannelOptions;
   #connecting: Promise<ControlConnection | undefined> | undefined;
+  #client: TmuxClient;
   #serverPid: number | undefined;
   #isClosed = false;
 
   constructor(options: ChannelOptions) {
     this.#options = options;
+    this.#client = createTmuxClient(options.client);
   }
 
   /** The process id of the server, once connected. */
@@ -45,7 +53,7 @@ export class CommandChannel {
     { repeatable = false, ...limits }: RunOptions = {},
   ): Promise<TmuxReply> {
     const connection = await this.#getConnection(limits);
-    if (!connection) return this.#options.client.runScript(script, limits);
+    if (!connection) return this.#client.runScript(script, limits);
     try {
       return await connection.run(script, limits);
     } catch (error) {
@@ -73,24 +81,24 @@ export class CommandChannel {
   }
 
   async #attach(limits: CommandLimits): Promise<ControlConnection | undefined> {
-    const { client } = this.#options;
     const first = await this.#tryAttach(limits);
     if (first instanceof ControlConnection) return first;
 
-    const socket = await findSocketState(this.#options.socketPath, limits);
+    const socket = await findSocketState(this.#options.client.socketPath, limits);
     if (socket !== 'answered') throw unreachable(socket, first);
+    if (first.detail.includes('protocol version mismatch')) await this.#useServersOwnBinary();
     // Someone may have ended the keeper; a session of that name that is still there is the refusal we ignore.
-    await client.runScript(NEW_KEEPER_SCRIPT, limits);
+    await this.#client.runScript(NEW_KEEPER_SCRIPT, limits);
     const second = await this.#tryAttach(limits);
     if (second instanceof ControlConnection) return second;
 
-    await this.#checkIdentity(await client.runScript(IDENTITY_SCRIPT, limits));
+    await this.#checkIdentity(await this.#client.runScript(IDENTITY_SCRIPT, limits));
     return undefined;
   }
 
-  async #tryAttach(limits: CommandLimits): Promise<ControlConnection | Error> {
+  async #tryAttach(limits: CommandLimits): Promise<ControlConnection | ConnectionLostError> {
     const connection = new ControlConnection({
-      child: this.#options.client.attach(),
+      child: this.#client.attach(),
       onNotification: this.#options.onNotification,
     });
     try {
@@ -99,12 +107,22 @@ export class CommandChannel {
     } catch (error) {
       await connection.close();
       if (error instanceof ConnectionLostError) return error;
-      throw error;
+      // The caller's own command has not been sent yet.
+      throw isTmuxError(error) ? new TmuxError(error.code, error.message, { cause: error }) : error;
     }
+  }
+
+  /** tmux was upgraded under a running server. Its executable can be run through the process, even when deleted. */
+  async #useServersOwnBinary(): Promise<void> {
+    const server = await findServerProcess(this.#options.client.socketPath);
+    if (server.state !== 'alive') return;
+    const tmuxBinary = `/proc/${server.pid}/exe`;
+    this.#client = createTmuxClient({ ...this.#options.client, tmuxBinary });
   }
 
   async #checkIdentity({ lines, error }: TmuxReply): Promise<void> {
     const [pid, version] = (lines[0] ?? '').split(' ');
+    if (error?.startsWith('no server running')) throw unreachable('gone', undefined);
     if (error !== undefined || !pid || !version) {
       throw new TmuxError('unresponsive', `The tmux server does not say who it is: ${error ?? ''}`);
     }
@@ -116,7 +134,7 @@ export class CommandChannel {
   }
 
   async #explainLoss(cause: ConnectionLostError): Promise<TmuxError> {
-    const socket = await findSocketState(this.#options.socketPath);
+    const socket = await findSocketState(this.#options.client.socketPath);
     return socket === 'gone'
       ? new TmuxError('server_gone', 'The tmux server is gone.', { cause, mayHaveRun: true })
       : new TmuxError('unresponsive', cause.message, { cause, mayHaveRun: true });
@@ -125,7 +143,7 @@ export class CommandChannel {
 
 const IDENTITY_SCRIPT = 'display-message -p "#{pid} #{version}"';
 
-function unreachable(socket: 'gone' | 'unknown', cause: Error): TmuxError {
+function unreachable(socket: 'gone' | 'unknown', cause?: Error): TmuxError {
   return socket === 'gone'
     ? new TmuxError('server_gone', 'No tmux server runs on this socket.', { cause })
     : new TmuxError('unresponsive', 'The tmux server cannot be reached.', { cause });

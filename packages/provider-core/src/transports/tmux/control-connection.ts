@@ -42,7 +42,11 @@ export class ControlConnection {
     this.#child = child;
     const read = createControlReader({
       onBlock: (block) => this.#receive(block),
-      onNotification,
+      onNotification: (line) => {
+        // Detached: what is sent from here on would go nowhere.
+        if (line.startsWith('%exit')) this.#isOpen = false;
+        onNotification(line);
+      },
     });
     child.stdout.setEncoding('utf8').on('data', read);
     child.stderr.setEncoding('utf8').on('data', (text: string) => this.#complain(text));
@@ -80,6 +84,9 @@ export class ControlConnection {
     this.#isOpen = false;
     this.#child.stdin.end();
     this.#child.kill('SIGKILL');
+    // The server holds copies of these pipes: a stopped one would keep them open for as long as it is stopped.
+    this.#child.stdout.destroy();
+    this.#child.stderr.destroy();
     return this.#closed;
   }
 

@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net';
 import { waitUntil } from '../../time/wait-until.js';
 import { type CommandLimits, withDeadline } from './deadline.js';
-import { findServerProcess } from './server-process.js';
+import { findServerProcess, findStartTime } from './server-process.js';
 import { createTmuxClient, type TmuxClientOptions } from './tmux-client.js';
 import { TmuxError } from './tmux-error.js';
 
@@ -44,15 +44,24 @@ interface RecreateRequest extends CommandLimits {
   readonly pid: number;
 }
 
-/** A cleaner of temporary files takes the socket away under a living server; SIGUSR1 makes tmux bind it again. */
-async function recreateSocket(request: RecreateRequest): Promise<'answered' | 'unknown'> {
+/**
+ * A cleaner of temporary files takes the socket away under a living server; SIGUSR1 makes tmux bind it again. A server
+ * that is just ending has no socket either: it ends instead.
+ */
+async function recreateSocket(request: RecreateRequest): Promise<'answered' | 'gone' | 'unknown'> {
   const { socketPath, pid, deadlineMs = PROBE_DEADLINE_MS, signal } = request;
   try {
     process.kill(pid, 'SIGUSR1');
-    return await waitUntil(
-      async () => (await probeSocket(socketPath, { signal })) === 'answered' && 'answered',
-      { awaiting: 'the tmux socket to come back', deadlineMs, signal, layer: 'tmux' },
-    );
+  } catch {
+    return 'gone';
+  }
+  const look = async () => {
+    if ((await probeSocket(socketPath, { deadlineMs, signal })) === 'answered') return 'answered';
+    return (await findStartTime(pid)) === undefined && 'gone';
+  };
+  const awaiting = 'the tmux socket to come back';
+  try {
+    return await waitUntil(look, { awaiting, deadlineMs, signal, layer: 'tmux' });
   } catch {
     signal?.throwIfAborted();
     return 'unknown';

@@ -15,11 +15,9 @@ export async function openTmuxServer(
   limits: CommandLimits = {},
 ): Promise<TmuxServer> {
   const listeners = new Set<() => void>();
-  const client = createTmuxClient(options);
   const openChannel = () =>
     new CommandChannel({
-      client,
-      socketPath: options.socketPath,
+      client: options,
       onNotification: (line) => {
         if (CHANGES.test(line)) for (const listener of listeners) listener();
       },

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readdir, readFile, readlink, rename, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 
@@ -20,7 +21,7 @@ export async function recordServerProcess(socketPath: string, pid: number): Prom
   const here = await findPlace();
   if (startTime === undefined || !here) return;
   const path = recordPath(socketPath);
-  const temporary = `${path}.${process.pid}.tmp`;
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   await writeFile(temporary, `${JSON.stringify({ pid, startTime, ...here })}\n`, { mode: 0o600 });
   await rename(temporary, path);
 }

@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { runProcess } from '../run-process.js';
 import type { TmuxReply } from './control-protocol.js';
 import { type CommandLimits, DEFAULT_COMMAND_DEADLINE_MS } from './deadline.js';
 import { TmuxError } from './tmux-error.js';
@@ -25,7 +26,7 @@ export interface TmuxClient {
 
 export const KEEPER_SESSION = 'holdfast-keeper';
 const MAX_SOCKET_PATH_BYTES = 100;
-const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+const MAX_OUTPUT_CHARACTERS = 64 * 1024 * 1024;
 
 /** Creates a client for one socket. The environment of this process reaches neither tmux nor its panes. */
 export function createTmuxClient({
@@ -88,34 +89,28 @@ async function runOnce(
   command: readonly string[],
   { input, deadlineMs = DEFAULT_COMMAND_DEADLINE_MS, signal }: RunOptions,
 ): Promise<TmuxReply> {
-  signal?.throwIfAborted();
-  const { execa } = await import('execa');
-  const result = await execa(binary, [...args, ...command], {
+  const result = await runProcess({
+    file: binary,
+    args: [...args, ...command],
     env,
-    extendEnv: false,
-    cwd: '/',
+    workingDir: '/',
     input,
-    timeout: deadlineMs,
-    killSignal: 'SIGKILL',
-    ...(signal ? { cancelSignal: signal } : {}),
-    maxBuffer: MAX_OUTPUT_BYTES,
-    detached: true,
-    cleanup: false,
-    reject: false,
+    timeoutMs: deadlineMs,
+    maxOutputCharacters: MAX_OUTPUT_CHARACTERS,
+    signal,
   });
-  signal?.throwIfAborted();
-  if (result.code === 'ENOENT' || result.code === 'EACCES') {
-    throw new TmuxError('missing', `tmux cannot be run: ${binary} (${result.code}). Install it.`);
+  if (result.outcome === 'not_started') {
+    throw new TmuxError('missing', `tmux cannot be run: ${binary} (${result.reason}). Install it.`);
   }
-  if (result.timedOut) {
+  if (result.outcome === 'timed_out') {
     throw new TmuxError('unresponsive', 'The tmux server did not answer in time.', {
       mayHaveRun: true,
     });
   }
-  const lines = result.stdout === '' ? [] : result.stdout.split('\n');
-  return result.exitCode === 0
-    ? { lines }
-    : { lines, error: (result.stderr || result.shortMessage || 'tmux failed').slice(-500) };
+  const text = result.stdout.replace(/\n$/, '');
+  const lines = text === '' ? [] : text.split('\n');
+  if (result.exitCode === 0) return { lines };
+  return { lines, error: result.stderr.slice(-500) || `tmux ended with ${result.reason}` };
 }
 
 const OLDEST_VERSION = [3, 2] as const;
