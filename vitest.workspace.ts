@@ -10,6 +10,9 @@ const unit = (name: string) => ({
     name,
     root: `packages/${name}`,
     include: ['src/**/*.test.ts'],
+    // Tests wait on conditions with deadlines of their own; this only ends one that hangs.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     typecheck: { enabled: true, include: ['src/**/*.test-d.ts'], tsconfig: '../../tsconfig.json' },
   },
 });

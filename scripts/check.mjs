@@ -68,9 +68,10 @@ function printOutcome({ name, seconds, passed, failed, note, budgetSeconds }, ou
 }
 
 async function findCliEnvironment() {
-  if (process.env.HOLDFAST_CLIS) return process.env;
+  const plain = { ...process.env, NO_COLOR: '1' };
+  if (plain.HOLDFAST_CLIS) return plain;
   await ensurePinnedClis({ all: args.includes('--all'), onProgress: (line) => console.log(line) });
-  return { ...process.env, HOLDFAST_CLIS: clisFile() };
+  return { ...plain, HOLDFAST_CLIS: clisFile() };
 }
 
 function report() {

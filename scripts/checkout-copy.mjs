@@ -18,12 +18,15 @@ import { root, runCommand } from './run-command.mjs';
  * A copy of the working tree in a temporary folder, with the installed dependencies linked in, where a violation can be
  * planted without touching the checkout. `dispose()` removes it.
  */
-export function copyCheckout() {
+export function copyCheckout({ withBuild = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-gates-'));
   for (const path of listFiles()) copyInto(folder, path);
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   for (const name of ['packages/provider-core', 'packages/agent', 'packages/builder', 'e2e']) {
     linkDependencies(folder, name);
+    const dist = join(root, name, 'dist');
+    if (withBuild && existsSync(dist))
+      cpSync(dist, join(folder, name, 'dist'), { recursive: true });
   }
   // The structure check asks git which files belong to the project.
   execFileSync('git', ['init', '--quiet'], { cwd: folder });

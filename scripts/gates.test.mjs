@@ -53,6 +53,49 @@ describe('a gate fails on a planted violation', () => {
   });
 });
 
+describe('what is built and run fails on a planted violation', () => {
+  const copy = copyCheckout({ withBuild: true });
+  after(() => copy.dispose());
+  const plantAndRun = async (path, text, ...command) => {
+    const original = copy.read(path);
+    copy.write(path, text(original ?? ''));
+    const run = await copy.run(...command);
+    if (original === undefined) copy.remove(path);
+    else copy.write(path, original);
+    return run;
+  };
+
+  it('packages catches an export without its file', async () => {
+    const plant = (manifest) => manifest.replace('./dist/index.js', './dist/gone.js');
+    const path = 'packages/agent/package.json';
+    const { status, output } = await plantAndRun(path, plant, node, 'scripts/check-packages.mjs');
+    assert.notEqual(status, 0);
+    assert.match(output, /gone\.js/);
+  });
+
+  it('packages catches a README example that fails when it runs', async () => {
+    const plant = (readme) => `\`\`\`ts run\nthrow new TypeError('planted');\n\`\`\`\n${readme}`;
+    const { status, output } = await plantAndRun(
+      'README.md',
+      plant,
+      node,
+      'scripts/check-packages.mjs',
+    );
+    assert.notEqual(status, 0);
+    assert.match(output, /could not run the example at README\.md:1[\s\S]*TypeError: planted/);
+  });
+
+  it('unit catches a failing test', async () => {
+    const plant = () =>
+      "import { expect, it } from 'vitest';\nit('adds', () => expect(1).toBe(2));\n";
+    const path = 'packages/agent/src/planted.test.ts';
+    const vitest = [node, 'node_modules/vitest/vitest.mjs', 'run', '--project', 'agent', 'planted'];
+    const { status, output } = await plantAndRun(path, plant, ...vitest);
+    assert.notEqual(status, 0);
+    assert.match(output, /1 failed/);
+  });
+});
+
 function withOwnFile([gate, what, path, text, expected, others = {}], index) {
   const own = `planted-${index}.ts`;
   const source = expected.source.replaceAll('planted\\.ts', own.replace('.', '\\.'));
