@@ -1,0 +1,135 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import type { ErrorJson } from '../errors/error-brand.js';
+import { StateUnusableError } from '../errors/turn-error.js';
+import type { RecordCursor } from '../spec/record-event.js';
+import type { TurnResult } from '../spec/turn.js';
+import { findMovedAside, moveAside } from './atomic-write.js';
+import { appendJsonLine, type JsonLine, readJsonLines } from './json-lines.js';
+import { isAbsentError, writeError } from './state-error.js';
+import { decodeJournalEntry, encodeJournalEntry, journalSteps } from './turn-journal.wire.js';
+
+/** One step of a turn. `ended` alone is final: it is replayed byte for byte. */
+export type JournalEntry =
+  | {
+      readonly step: 'prepared';
+      readonly turnId: string;
+      readonly messageDigest: string;
+      readonly attempt: number;
+      readonly parentTurnId?: string | undefined;
+      readonly at: string;
+    }
+  | {
+      readonly step: 'submitting';
+      readonly attempt: number;
+      readonly cursor: RecordCursor;
+      readonly at: string;
+    }
+  | {
+      readonly step: 'accepted';
+      readonly at: string;
+      readonly nativeTurnId?: string | undefined;
+    }
+  | { readonly step: 'ended'; readonly at: string; readonly outcome: JournaledOutcome }
+  | { readonly step: 'parked'; readonly at: string; readonly error: ErrorJson }
+  | { readonly step: 'nudged'; readonly at: string; readonly childTurnId: string };
+
+/** How a turn ended for good. */
+export type JournaledOutcome =
+  | { readonly status: 'completed'; readonly result: JournaledResult }
+  | { readonly status: 'interrupted' | 'undeliverable'; readonly error: ErrorJson };
+
+/** What a completed turn gave; the handle is made anew from the launch record. */
+export type JournaledResult = Pick<TurnResult, 'answer' | 'usage' | 'stopReason'>;
+
+/** The journal of one turn, which only the holder of the session's lease writes. */
+export interface TurnJournal {
+  /** Grows with each append. */
+  readonly entries: readonly JournalEntry[];
+  /** Adds a step; with `sync` it is durable when this resolves. Calls are kept in order. */
+  readonly append: (entry: JournalEntry, options: { readonly sync: boolean }) => Promise<void>;
+}
+
+/**
+ * Opens a turn's journal; a turn without one has no entries. A torn last line counts as not
+ * written. A journal that is damaged before its end is moved aside and stays a
+ * {@link StateUnusableError}: what it said is unknown, so nothing may be sent.
+ */
+export async function openTurnJournal(path: string): Promise<TurnJournal> {
+  const entries = await readJournal(path);
+  let writes: Promise<void> = Promise.resolve();
+  return {
+    entries,
+    append: (entry, options) => {
+      const written = writes.then(async () => {
+        await cutTornTail(path);
+        await appendJsonLine(path, encodeJournalEntry(entry), options);
+        entries.push(entry);
+      });
+      writes = written.catch(() => {});
+      return written;
+    },
+  };
+}
+
+async function readJournal(path: string): Promise<JournalEntry[]> {
+  const read = await readJsonLines(path);
+  if (read !== 'absent') return decodeLines(path, read.lines);
+  const movedTo = await findMovedAside(path);
+  if (movedTo !== undefined) throw damaged(path, movedTo);
+  return [];
+}
+
+async function decodeLines(path: string, lines: readonly JsonLine[]): Promise<JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  for (const { value } of lines) {
+    const entry = decodeJournalEntry(value);
+    if (entry === undefined && isNewerStep(value)) throw newerFormat(path);
+    if (entry === undefined) throw damaged(path, await moveAside(path));
+    entries.push(entry);
+  }
+  return entries;
+}
+
+function isNewerStep(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('step' in value)) return false;
+  return typeof value.step === 'string' && !journalSteps.has(value.step);
+}
+
+function newerFormat(path: string): StateUnusableError {
+  return new StateUnusableError(
+    path,
+    'newer_format',
+    'it holds a step of a newer version. Nothing was touched; update holdfast.',
+  );
+}
+
+function damaged(path: string, movedTo: string): StateUnusableError {
+  return new StateUnusableError(
+    path,
+    'damaged',
+    `what was delivered of this turn is not known. The journal was moved to ${movedTo}; repair and put it back, or inspect the session and use a new turnId.`,
+  );
+}
+
+/** Half a line of a crashed owner is cut, else it would come to stand in the middle and look like damage. */
+async function cutTornTail(path: string): Promise<void> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, 'r+');
+    const { size } = await file.stat();
+    const end = await endOfLastLine(file, size);
+    if (end < size) await file.truncate(end);
+  } catch (error) {
+    if (!isAbsentError(error)) throw writeError(path, error);
+  } finally {
+    await file?.close();
+  }
+}
+
+async function endOfLastLine(file: FileHandle, size: number): Promise<number> {
+  const last = Buffer.alloc(1);
+  if (size > 0) await file.read(last, 0, 1, size - 1);
+  if (size === 0 || last[0] === 0x0a) return size;
+  const { buffer } = await file.read(Buffer.alloc(size), 0, size, 0);
+  return buffer.lastIndexOf(0x0a) + 1;
+}
