@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './run-command.mjs';
+import { findUndocumentedExports } from './structure/docstrings.mjs';
 import { findUndocumentedNames } from './structure/documented-names.mjs';
 import {
   findBuilderOverreach,
@@ -26,6 +27,7 @@ const complaints = [
   ...findWorkflowWordsBelow(sources),
   ...findStrays(sources, exceptions),
   ...findUndocumentedNames(sources),
+  ...findUndocumentedExports(sources),
   ...findTraces(sources),
   ...findBadExceptions(),
 ];

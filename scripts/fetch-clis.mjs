@@ -32,7 +32,7 @@ export function clisFile() {
 }
 
 /** Where fetched CLIs live: `HOLDFAST_CACHE`, else the user's cache folder; never the checkout. */
-export function cacheDir() {
+function cacheDir() {
   const { HOLDFAST_CACHE: own, XDG_CACHE_HOME: xdg } = process.env;
   return own || (xdg ? join(xdg, 'holdfast') : join(homedir(), '.cache', 'holdfast'));
 }

@@ -193,6 +193,13 @@ export const plants = [
   ],
   [
     'structure',
+    'an exported name without a docstring',
+    'packages/agent/src/planted.ts',
+    'export const planted = 1;\n',
+    /docstring: .*planted\.ts:1 exports planted/,
+  ],
+  [
+    'structure',
     'an enum',
     'packages/agent/src/planted.ts',
     'export enum Planted { a }\n',

@@ -15,7 +15,9 @@ export async function runE2e(name, args = process.argv.slice(2)) {
   requirePrerequisites();
   try {
     const env = await prepareE2e({ args });
-    process.exitCode = await runProgram(name, args, env);
+    // `--all` chooses which CLIs are fetched; the program runs those on the list it is given.
+    const own = args.filter((arg) => arg !== '--all');
+    process.exitCode = await runProgram(name, own, env);
   } catch (error) {
     reportProgress(error.message);
     process.exitCode = 1;
@@ -23,7 +25,7 @@ export async function runE2e(name, args = process.argv.slice(2)) {
 }
 
 /** Makes the programs of `e2e/dist` ready to run and resolves with the environment they expect. */
-export async function prepareE2e({ args = [], onProgress = reportProgress } = {}) {
+async function prepareE2e({ args = [], onProgress = reportProgress } = {}) {
   await installDependencies({ onProgress });
   await buildWorkspace({ onProgress });
   return { ...process.env, HOLDFAST_CLIS: await findClis(args, onProgress) };
