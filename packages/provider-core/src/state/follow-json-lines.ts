@@ -15,6 +15,7 @@ export type FollowedLine =
   | { readonly value: unknown; readonly offset: number; readonly replaced?: undefined }
   | { readonly replaced: true };
 
+/** Where to begin, and when to stop. */
 export interface FollowOptions {
   readonly fromByte?: number | undefined;
   /** Device and inode of the file that `fromByte` belongs to; another one is told as replaced. */

@@ -53,18 +53,17 @@ function generationNumber(name: string): number {
   return /^\d+$/.test(name) ? Number(name) : 0;
 }
 
-/** Who took a generation; absent when its file is no record, as a power cut may leave it. */
+/** Who took a generation: `lost` when its file is no record, as a power cut may leave it, `pruned` when it is gone. */
 export async function readGenerationOwner(
   dir: string,
   number: number,
-): Promise<LeaseOwnerRecord | undefined> {
+): Promise<LeaseOwnerRecord | 'lost' | 'pruned'> {
   try {
     const text = readFileSync(join(dir, String(number)), 'utf8');
     return z.decode(leaseOwnerCodec, JSON.parse(text));
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof z.ZodError || isAbsentError(error)) {
-      return undefined;
-    }
+    if (error instanceof SyntaxError || error instanceof z.core.$ZodError) return 'lost';
+    if (isAbsentError(error)) return 'pruned';
     throw readError(join(dir, String(number)), error);
   }
 }

@@ -25,6 +25,7 @@ export interface Lease extends AsyncDisposable {
   readonly release: () => Promise<void>;
 }
 
+/** Which lease, and how an owner that cannot be seen is judged. */
 export interface AcquireLeaseOptions {
   readonly dir: string;
   /** Whether the provider's own liveness says free too; without it an owner that cannot be seen keeps the lease. */
@@ -53,6 +54,8 @@ export async function acquireLease(options: AcquireLeaseOptions): Promise<Acquir
     options.signal?.throwIfAborted();
     const generation = await readGeneration(dir);
     const holder = await findHolder(generation, options);
+    // Our listing was so old that its newest generation has been cleared away since.
+    if (holder === 'pruned') continue;
     if (holder) return { heldBy: holder };
     const token = generation.number + 1;
     if (!(await takeGeneration(dir, token, { ...identity, since: isoInstant(clock) }))) continue;
@@ -64,13 +67,14 @@ export async function acquireLease(options: AcquireLeaseOptions): Promise<Acquir
 async function findHolder(
   { number, isReleased }: Generation,
   options: AcquireLeaseOptions,
-): Promise<LeaseOwnerRecord | undefined> {
+): Promise<LeaseOwnerRecord | 'pruned' | undefined> {
   if (isReleased) return undefined;
   const owner = await readGenerationOwner(options.dir, number);
-  const state = owner ? observeProcess(owner, options.identity) : 'unknown';
+  if (owner === 'pruned') return owner;
+  const state = owner === 'lost' ? 'unknown' : observeProcess(owner, options.identity);
   if (state === 'dead') return undefined;
   if (state === 'unknown' && (await isStale(number, options))) return undefined;
-  return owner ?? LOST_OWNER;
+  return owner === 'lost' ? LOST_OWNER : owner;
 }
 
 const LOST_OWNER: LeaseOwnerRecord = {
@@ -144,7 +148,7 @@ export async function readLeaseOwner(
     const { number, isReleased } = await readGeneration(dir);
     if (isReleased) return { state: 'free' };
     const owner = await readGenerationOwner(dir, number);
-    if (!owner) return { state: 'unknown' };
+    if (owner === 'lost' || owner === 'pruned') return { state: 'unknown' };
     const state = observeProcess(owner, identity);
     if (state === 'dead') return { state: 'free' };
     return state === 'alive' ? { state: 'held', owner } : { state: 'unknown', owner };

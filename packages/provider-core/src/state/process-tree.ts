@@ -66,6 +66,7 @@ export function listProcessTree(pid: number): FoundProcess[] {
   return tree.map(({ pid: found, startTime }) => ({ pid: found, startTime }));
 }
 
+/** How patiently processes are ended. */
 export interface EndProcessesOptions {
   /** How long they may take to end by themselves after SIGTERM. */
   readonly graceMs: number;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { StateUnusableError } from '../errors/turn-error.js';
 import { moveAside, readJsonFile, writeFileAtomic } from './atomic-write.js';
+import { refuseExpired } from './expired-ids.js';
 import { startRecordCodec } from './start-record.wire.js';
 import type { StateLayout } from './state-layout.js';
 
@@ -24,7 +25,10 @@ export async function readStartRecord(
 ): Promise<StartRecord | undefined> {
   const path = layout.startFile(turnId);
   const file = await readJsonFile(path);
-  if (file.state === 'absent') return undefined;
+  if (file.state === 'absent') {
+    await refuseExpired(path);
+    return undefined;
+  }
   const decoded = file.state === 'present' ? startRecordCodec.safeParse(file.value) : undefined;
   if (decoded?.success) return decoded.data;
   const movedTo = file.state === 'damaged' ? file.movedTo : await moveAside(path);

@@ -42,6 +42,7 @@ export async function readTurnEvents(path: string, from: number): Promise<TurnEv
     .filter(({ sequence }) => sequence >= from);
 }
 
+/** Where to begin, and when to stop. */
 export interface FollowTurnEventsOptions {
   readonly from: number;
   readonly signal: AbortSignal;

@@ -1,45 +1,13 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import type { ErrorJson } from '../errors/error-brand.js';
 import { StateUnusableError } from '../errors/turn-error.js';
-import type { RecordCursor } from '../spec/record-event.js';
-import type { TurnResult } from '../spec/turn.js';
 import { findMovedAside, moveAside } from './atomic-write.js';
+import { refuseExpired } from './expired-ids.js';
+import type { JournalEntry } from './journal-entry.js';
 import { appendJsonLine, type JsonLine, readJsonLines } from './json-lines.js';
 import { isAbsentError, writeError } from './state-error.js';
 import { decodeJournalEntry, encodeJournalEntry, journalSteps } from './turn-journal.wire.js';
 
-/** One step of a turn. `ended` alone is final: it is replayed byte for byte. */
-export type JournalEntry =
-  | {
-      readonly step: 'prepared';
-      readonly turnId: string;
-      readonly messageDigest: string;
-      readonly attempt: number;
-      readonly parentTurnId?: string | undefined;
-      readonly at: string;
-    }
-  | {
-      readonly step: 'submitting';
-      readonly attempt: number;
-      readonly cursor: RecordCursor;
-      readonly at: string;
-    }
-  | {
-      readonly step: 'accepted';
-      readonly at: string;
-      readonly nativeTurnId?: string | undefined;
-    }
-  | { readonly step: 'ended'; readonly at: string; readonly outcome: JournaledOutcome }
-  | { readonly step: 'parked'; readonly at: string; readonly error: ErrorJson }
-  | { readonly step: 'nudged'; readonly at: string; readonly childTurnId: string };
-
-/** How a turn ended for good. */
-export type JournaledOutcome =
-  | { readonly status: 'completed'; readonly result: JournaledResult }
-  | { readonly status: 'interrupted' | 'undeliverable'; readonly error: ErrorJson };
-
-/** What a completed turn gave; the handle is made anew from the launch record. */
-export type JournaledResult = Pick<TurnResult, 'answer' | 'usage' | 'stopReason'>;
+export type { JournalEntry, JournaledOutcome, JournaledResult } from './journal-entry.js';
 
 /** The journal of one turn, which only the holder of the session's lease writes. */
 export interface TurnJournal {
@@ -76,6 +44,7 @@ async function readJournal(path: string): Promise<JournalEntry[]> {
   if (read !== 'absent') return decodeLines(path, read.lines);
   const movedTo = await findMovedAside(path);
   if (movedTo !== undefined) throw damaged(path, movedTo);
+  await refuseExpired(path);
   return [];
 }
 

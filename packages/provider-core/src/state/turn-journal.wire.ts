@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { ErrorJson } from '../errors/error-brand.js';
-import type { JournalEntry } from './turn-journal.js';
+import type { JournalEntry } from './journal-entry.js';
 
 const instant = z.string();
 
