@@ -180,9 +180,10 @@ describe('what the machine lacks is said in one sentence', () => {
       ...findMissingPrerequisites(probe({ ...have, tmux: undefined })),
       ...findMissingPrerequisites(probe({ ...have, tmux: 'tmux 3.1c\n' })),
       ...findMissingPrerequisites(probe({ ...have, git: undefined })),
+      ...findMissingPrerequisites(probe(have), '20.18.3'),
     ];
-    assert.equal(sentences.length, 3);
-    for (const sentence of sentences) assert.match(sentence, /^(tmux|git) .*install .*\.$/);
+    assert.equal(sentences.length, 4);
+    for (const sentence of sentences) assert.match(sentence, /^(tmux|git|Node) .*install .*\.$/);
   });
 
   it('names a platform that no CLI is pinned for', () => {

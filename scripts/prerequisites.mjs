@@ -4,8 +4,11 @@ const OLDEST_NODE = [20, 19, 0];
 const OLDEST_TMUX = [3, 2];
 
 /** One sentence for each thing this machine lacks, saying what to do; an empty list when all is there. */
-export function findMissingPrerequisites(probe = readVersionOutput) {
-  return [checkNode(process.versions.node), checkGit(probe), checkTmux(probe)].filter(Boolean);
+export function findMissingPrerequisites(
+  probe = readVersionOutput,
+  nodeVersion = process.versions.node,
+) {
+  return [checkNode(nodeVersion), checkGit(probe), checkTmux(probe)].filter(Boolean);
 }
 
 /** Ends the process with status 1 when something is missing. Called first, so that nothing is fetched in vain. */
