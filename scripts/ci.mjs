@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { readClosingLine } from './count-tests.mjs';
 import { installDependencies, pnpmCommand } from './install.mjs';
-import { requirePrerequisites } from './prerequisites.mjs';
+import { findMissingPrerequisites } from './prerequisites.mjs';
 import { root } from './run-command.mjs';
 
 /** `npm test`: from a bare clone to one closing line, `N passed, N failed`, with nothing printed after it. */
-requirePrerequisites();
 try {
+  const missing = findMissingPrerequisites();
+  if (missing.length > 0) throw new Error(missing.join('\n'));
   await installDependencies({ onProgress: console.log });
   await runCheck(process.argv.slice(2));
 } catch (error) {
