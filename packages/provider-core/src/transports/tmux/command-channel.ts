@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { ConnectionLostError, ControlConnection } from './control-connection.js';
 import type { TmuxReply } from './control-protocol.js';
 import type { CommandLimits } from './deadline.js';
 import { findSocketState } from './observe-tmux-server.js';
+import { createRevokeScript } from './pane-scripts.js';
 import { findServerProcess } from './server-process.js';
 import {
   checkVersionIsSupported,
@@ -17,11 +19,6 @@ interface ChannelOptions {
   readonly onNotification: (line: string) => void;
 }
 
-interface RunOptions extends CommandLimits {
-  /** A command that may run twice: it is sent again when the connection is lost under it. */
-  readonly repeatable?: boolean;
-}
-
 /**
  * Runs command lines on one server: over one control connection, made anew when it ended, and by single clients where
  * none can be had. Bound to one server process: pane ids mean nothing to its successor.
@@ -31,6 +28,8 @@ export class CommandChannel {
   #connecting: Promise<ControlConnection | undefined> | undefined;
   #client: TmuxClient;
   #serverPid: number | undefined;
+  #writer = createWriterName();
+  readonly #revoked: string[] = [];
   #isClosed = false;
 
   constructor(options: ChannelOptions) {
@@ -48,18 +47,36 @@ export class CommandChannel {
     await this.#getConnection(limits);
   }
 
-  async run(
-    script: string,
-    { repeatable = false, ...limits }: RunOptions = {},
-  ): Promise<TmuxReply> {
-    const connection = await this.#getConnection(limits);
-    if (!connection) return this.#client.runScript(script, limits);
+  /** Runs a command that may run twice: it is sent again when the connection is lost under it. */
+  async read(script: string, limits: CommandLimits = {}): Promise<TmuxReply> {
     try {
-      return await connection.run(script, limits);
+      return await this.#send(script, limits);
     } catch (error) {
       if (!(error instanceof ConnectionLostError)) throw error;
-      if (repeatable) return this.run(script, limits);
+    }
+    try {
+      return await this.#send(script, limits);
+    } catch (error) {
       throw await this.#explainLoss(error);
+    }
+  }
+
+  /**
+   * Runs a command that must not run twice. When its outcome is not known, its writer is revoked before anything else is
+   * sent: a command that is conditional on it has run by then, or never will.
+   */
+  async write(
+    createScript: (writer: string) => string,
+    limits: CommandLimits = {},
+  ): Promise<TmuxReply> {
+    await this.#getConnection(limits);
+    try {
+      return await this.#send(createScript(this.#writer), limits);
+    } catch (error) {
+      const failure = await this.#explainLoss(error);
+      const isOpen = limits.signal?.aborted || (isTmuxError(failure) && failure.mayHaveRun);
+      if (isOpen) this.#revokeWriter();
+      throw failure;
     }
   }
 
@@ -133,12 +150,33 @@ export class CommandChannel {
     }
   }
 
-  async #explainLoss(cause: ConnectionLostError): Promise<TmuxError> {
+  async #send(script: string, limits: CommandLimits): Promise<TmuxReply> {
+    const connection = await this.#getConnection(limits);
+    const run = (line: string) =>
+      connection ? connection.run(line, limits) : this.#client.runScript(line, limits);
+    while (this.#revoked[0] !== undefined) {
+      await run(createRevokeScript(this.#revoked[0]));
+      this.#revoked.shift();
+    }
+    return run(script);
+  }
+
+  #revokeWriter(): void {
+    this.#revoked.push(this.#writer);
+    this.#writer = createWriterName();
+  }
+
+  async #explainLoss(error: unknown): Promise<unknown> {
+    if (!(error instanceof ConnectionLostError)) return error;
     const socket = await findSocketState(this.#options.client.socketPath);
     return socket === 'gone'
-      ? new TmuxError('server_gone', 'The tmux server is gone.', { cause, mayHaveRun: true })
-      : new TmuxError('unresponsive', cause.message, { cause, mayHaveRun: true });
+      ? new TmuxError('server_gone', 'The tmux server is gone.', { cause: error, mayHaveRun: true })
+      : new TmuxError('unresponsive', error.message, { cause: error, mayHaveRun: true });
   }
+}
+
+function createWriterName(): string {
+  return randomBytes(6).toString('hex');
 }
 
 const IDENTITY_SCRIPT = 'display-message -p "#{pid} #{version}"';

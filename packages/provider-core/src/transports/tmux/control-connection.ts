@@ -70,7 +70,7 @@ export class ControlConnection {
     limits.signal?.throwIfAborted();
     if (!this.#isOpen) throw new ConnectionLostError(this.#complaint);
     const missed = () => {
-      // What tmux has not read yet must not run later: without this client it never will.
+      // Ended, so that nothing queues up behind it; what tmux has been sent may still run.
       void this.close();
       return new TmuxError('unresponsive', 'The tmux server did not answer in time.', {
         mayHaveRun: true,

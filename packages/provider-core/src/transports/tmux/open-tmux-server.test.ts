@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../../time/wait-until.js';
 import { observeTmuxServer } from './observe-tmux-server.js';
 import { openTmuxServer } from './open-tmux-server.js';
+import { createFencedScript } from './pane-scripts.js';
 import { findServerProcess, findStartTime } from './server-process.js';
 import { createTmuxClient } from './tmux-client.js';
 import type { TmuxServer } from './tmux-server.js';
@@ -101,19 +102,34 @@ describe('a tmux server that goes wrong', () => {
     await expect(server.openPane(request('next'))).rejects.toMatchObject({ code: 'server_gone' });
   });
 
-  it('is unknown while it is stopped, and does not type later what was given up on', async () => {
+  it('is unknown while it is stopped', async () => {
     const server = await open();
     const { paneId } = await server.openPane(request('stopped'));
     process.kill(pidOf(server), 'SIGSTOP');
     const limits = { deadlineMs: 300 };
     expect(await observeTmuxServer({ socketPath }, limits)).toBe('unknown');
     expect(await server.findPane({ nonce: 'stopped' }, limits)).toMatchObject({ state: 'unknown' });
-    await expect(server.paste(paneId, 'late', { ...limits, token: '1' })).rejects.toMatchObject({
-      code: 'unresponsive',
-    });
     process.kill(pidOf(server), 'SIGCONT');
     expect(await server.findPane({ nonce: 'stopped' })).toMatchObject({ state: 'present' });
-    expect(await server.capture(paneId)).not.toContain('late');
+    expect((await server.capture(paneId)).trim()).toBe('');
+  });
+
+  it('types nothing given up on once a later command was answered', async () => {
+    const server = await open();
+    const { paneId } = await server.openPane(request('late'));
+    process.kill(pidOf(server), 'SIGSTOP');
+    const fence = { token: '1', deadlineMs: 300 };
+    const givenUp = server.sendKey(paneId, 'C-j', fence);
+    await expect(givenUp).rejects.toMatchObject({ code: 'unresponsive', mayHaveRun: true });
+    process.kill(pidOf(server), 'SIGCONT');
+    await server.capture(paneId);
+    const client = createTmuxClient({ socketPath });
+    const { lines } = await client.runScript('show-options -s');
+    const [, writer] = /^@holdfast_revoked_([0-9a-f]+) /m.exec(lines.join('\n')) ?? [];
+    const commands = `send-keys -t ${paneId} x`;
+    const late = createFencedScript({ paneId, token: '1', writer: String(writer), commands });
+    expect((await client.runScript(late)).lines).toEqual([`refused ${paneId}`]);
+    expect(await server.sendKey(paneId, 'C-j', fence)).toBe('written');
   });
 
   it('gets its socket back when a cleaner took it away', async () => {

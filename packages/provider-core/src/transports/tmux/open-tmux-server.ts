@@ -76,7 +76,7 @@ async function prepareServer(
   { socketPath }: TmuxClientOptions,
   limits: CommandLimits,
 ): Promise<void> {
-  const { error } = await channel.run(SERVER_OPTIONS_SCRIPT, { ...limits, repeatable: true });
+  const { error } = await channel.read(SERVER_OPTIONS_SCRIPT, limits);
   if (error !== undefined) {
     throw new TmuxError('command_failed', `tmux refused an option: ${error.trim()}`);
   }

@@ -11,6 +11,7 @@ export interface PaneListing {
   readonly pid: number;
   /** The process ended and the pane was kept. */
   readonly dead: boolean;
+  /** Of a dead pane; may be known a moment after its death. */
   readonly exitCode?: number;
   /** Name of the foreground process, a hint. */
   readonly command: string;

@@ -52,7 +52,10 @@ export interface OpenPaneRequest {
   readonly leaseToken: string;
   readonly columns?: number | undefined;
   readonly rows?: number | undefined;
-  /** Keeps the pane with its last screen when the process ends; otherwise the pane goes with it. */
+  /**
+   * Keeps the pane with its last screen when the process ends; otherwise the pane goes with it. A program that ends at once
+   * can leave an empty screen: tmux 3.3a may see its end before its output.
+   */
   readonly keepWhenDead?: boolean | undefined;
 }
 
@@ -147,13 +150,33 @@ function cleanArgv(
     : [...clean, ...argv];
 }
 
-/** A write that tmux does only while the pane carries our token, judged inside the server. */
-export function createFencedScript(paneId: string, token: string, commands: string): string {
+interface FencedWrite {
+  readonly paneId: string;
+  /** The lease token that the pane must carry. */
+  readonly token: string;
+  /** Names who writes; a writer that was revoked writes no more. */
+  readonly writer: string;
+  readonly commands: string;
+}
+
+/**
+ * A write that tmux does only while the pane carries our token and the writer is not revoked, judged inside the server.
+ * A command that we gave up on stays in a pipe and runs when a stopped server goes on (seen 5 times of 6).
+ */
+export function createFencedScript({ paneId, token, writer, commands }: FencedWrite): string {
   checkPaneId(paneId);
   checkPlainToken(token, 'token');
-  const condition = `#{&&:#{==:#{pane_id},${paneId}},#{==:#{${LEASE_OPTION}},${token}}}`;
+  const isPane = `#{==:#{pane_id},${paneId}}`;
+  const isCurrent = `#{==:#{${LEASE_OPTION}}#{${REVOKED_OPTION}_${writer}},${token}}`;
   const refusal = `display-message -p -t ${paneId} "refused #{pane_id}"`;
-  return `if-shell -F -t ${paneId} "${condition}" { ${commands} ; display-message -p done } { ${refusal} }`;
+  return `if-shell -F -t ${paneId} "#{&&:${isPane},${isCurrent}}" { ${commands} ; display-message -p done } { ${refusal} }`;
+}
+
+const REVOKED_OPTION = '@holdfast_revoked';
+
+/** After this no fenced write of `writer` is done any more. */
+export function createRevokeScript(writer: string): string {
+  return `set-option -s ${REVOKED_OPTION}_${writer} !`;
 }
 
 /** The commands that put `parts` into a pane, each text by a buffer of its own that goes with the paste. */

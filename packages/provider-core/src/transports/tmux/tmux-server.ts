@@ -83,11 +83,11 @@ export class TmuxServer implements AsyncDisposable {
 
     const inherited = await this.#read(INHERITED_VARIABLES_SCRIPT, limits);
     const names = readVariableNames(inherited);
-    let reply = await this.#channel.run(createOpenPaneScript(request, names), limits);
+    let reply = await this.#channel.write(() => createOpenPaneScript(request, names), limits);
     if (reply.error?.startsWith('duplicate session')) {
       const sessionName = `${readSessionName(request.sessionName)}-${request.nonce.slice(0, 8)}`;
       const renamed = { ...request, sessionName };
-      reply = await this.#channel.run(createOpenPaneScript(renamed, names), limits);
+      reply = await this.#channel.write(() => createOpenPaneScript(renamed, names), limits);
     }
     return readOpenedPane(checkReply(reply));
   }
@@ -140,11 +140,21 @@ export class TmuxServer implements AsyncDisposable {
     return { column: Number(column), row: Number(row) };
   }
 
-  /** From here on only writes with `token` reach the pane. */
-  async setLeaseToken(paneId: string, token: string, limits?: CommandLimits): Promise<void> {
+  /**
+   * From here on only writes with `token` reach the pane. With `expected`, the token seen before, only while the pane still
+   * carries that one: an owner that slept through a takeover cannot take the pane back.
+   */
+  async setLeaseToken(
+    paneId: string,
+    token: string,
+    { expected, ...limits }: CommandLimits & { readonly expected?: string } = {},
+  ): Promise<WriteOutcome> {
     checkPaneId(paneId);
     checkPlainToken(token, 'token');
-    await this.#read(`set-option -p -t ${paneId} ${LEASE_OPTION} ${token}`, limits);
+    const change = `set-option -p -t ${paneId} ${LEASE_OPTION} ${token}`;
+    if (expected !== undefined)
+      return this.#runFenced(paneId, change, { ...limits, token: expected });
+    return this.#runOnPane(() => change, limits);
   }
 
   /** Pastes exactly these characters, in brackets where the program asked for them. */
@@ -169,7 +179,7 @@ export class TmuxServer implements AsyncDisposable {
       fence,
     );
     // A pane that ends between check and paste leaves the text behind.
-    if (outcome === 'no_pane') await this.#channel.run(`delete-buffer -b ${buffer}`);
+    if (outcome === 'no_pane') await this.#channel.read(`delete-buffer -b ${buffer}`);
     return outcome;
   }
 
@@ -180,28 +190,24 @@ export class TmuxServer implements AsyncDisposable {
   ): Promise<'killed' | 'fenced' | 'no_pane'> {
     checkPaneId(paneId);
     const kill = `kill-pane -t ${paneId}`;
-    if (token !== undefined) {
-      const outcome = await this.#runFenced(paneId, kill, { ...limits, token });
-      return outcome === 'written' ? 'killed' : outcome;
-    }
-    const { error } = await this.#channel.run(kill, limits);
-    if (error === undefined) return 'killed';
-    const failure = readFailure(error);
-    if (failure.code === 'no_pane') return 'no_pane';
-    throw failure;
+    const outcome =
+      token === undefined
+        ? await this.#runOnPane(() => kill, limits)
+        : await this.#runFenced(paneId, kill, { ...limits, token });
+    return outcome === 'written' ? 'killed' : outcome;
   }
 
   /** Ends a session by its id (`$3`); one that is gone already is no error. */
   async killSession(sessionId: string, limits?: CommandLimits): Promise<void> {
     if (!/^\$\d+$/.test(sessionId)) throw new TypeError('sessionId must be an id such as $3');
-    const { error } = await this.#channel.run(`kill-session -t '${sessionId}'`, limits);
+    const { error } = await this.#channel.write(() => `kill-session -t '${sessionId}'`, limits);
     if (error !== undefined && !error.startsWith("can't find session")) throw readFailure(error);
   }
 
   /** Ends the server with every pane. */
   async killServer(): Promise<void> {
     try {
-      await this.#channel.run('kill-server');
+      await this.#channel.write(() => 'kill-server');
     } catch (error) {
       if (!isTmuxError(error, 'server_gone')) throw error;
     }
@@ -223,7 +229,7 @@ export class TmuxServer implements AsyncDisposable {
   }
 
   async #read(script: string, limits?: CommandLimits): Promise<readonly string[]> {
-    return checkReply(await this.#channel.run(script, { ...limits, repeatable: true }));
+    return checkReply(await this.#channel.read(script, limits));
   }
 
   async #runFenced(
@@ -231,15 +237,24 @@ export class TmuxServer implements AsyncDisposable {
     commands: string,
     { token, ...limits }: Fence,
   ): Promise<WriteOutcome> {
-    const reply = await this.#channel.run(createFencedScript(paneId, token, commands), limits);
-    if (reply.error !== undefined) {
-      const failure = readFailure(reply.error);
-      if (failure.code === 'no_pane') return 'no_pane';
-      throw failure;
-    }
-    const verdict = reply.lines.at(-1);
-    if (verdict === 'done') return 'written';
-    return verdict === `refused ${paneId}` ? 'fenced' : 'no_pane';
+    const createScript = (writer: string) =>
+      createFencedScript({ paneId, token, writer, commands });
+    return this.#runOnPane(createScript, limits, (verdict) => {
+      if (verdict === 'done') return 'written';
+      return verdict === `refused ${paneId}` ? 'fenced' : 'no_pane';
+    });
+  }
+
+  async #runOnPane(
+    createScript: (writer: string) => string,
+    limits: CommandLimits,
+    readVerdict: (lastLine: string | undefined) => WriteOutcome = () => 'written',
+  ): Promise<WriteOutcome> {
+    const { lines, error } = await this.#channel.write(createScript, limits);
+    if (error === undefined) return readVerdict(lines.at(-1));
+    const failure = readFailure(error);
+    if (failure.code === 'no_pane') return 'no_pane';
+    throw failure;
   }
 }
 
@@ -250,7 +265,7 @@ function checkReply({ lines, error }: TmuxReply): readonly string[] {
 
 /** tmux has words, not codes; these stand in every version from 3.2 on. */
 function readFailure(error: string): TmuxError {
-  if (/can't find pane|target pane has exited/.test(error)) {
+  if (/can't find pane|no such pane|target pane has exited/.test(error)) {
     return new TmuxError('no_pane', `tmux: ${error.trim()}`);
   }
   if (/no server running/.test(error)) return new TmuxError('server_gone', `tmux: ${error.trim()}`);
