@@ -1,1 +1,104 @@
-export {};
+export { canonicalJson, digestOf } from './continuation/canonical-json.js';
+export {
+  type CloseOptions,
+  type CloseResult,
+  closeCodingAgentSession,
+} from './continuation/close-session.js';
+export {
+  type ContinueOptions,
+  continueCodingAgentSession,
+} from './continuation/continue-session.js';
+export {
+  inspectCodingAgentSession,
+  type SessionInspection,
+} from './continuation/inspect-session.js';
+export { stableDigests } from './continuation/stable-digests.js';
+export { type StartRequest, startCodingAgentSession } from './continuation/start-session.js';
+export type { CodingAgentTurn } from './continuation/turn-object.js';
+export type { BeforeNativeChange, TurnLimits, TurnOptions } from './continuation/turn-options.js';
+export {
+  CodingAgentContinuationError,
+  type ContinuationError,
+  isContinuationError,
+  type MissingPart,
+  NonApplicableError,
+  NonContinuableError,
+  StaleHandleError,
+} from './errors/continuation-error.js';
+export type { ErrorJson } from './errors/error-brand.js';
+export { errorFromJson } from './errors/error-from-json.js';
+export {
+  AuthRequiredError,
+  BlockedError,
+  CliUnusableError,
+  type CliUnusableReason,
+  CodingAgentTurnError,
+  HistoryDivergedError,
+  HistoryRejectedError,
+  isTurnError,
+  NativeHistoryMissingError,
+  ProviderFailedError,
+  RateLimitedError,
+  SessionBusyError,
+  StateUnusableError,
+  type StateUnusableReason,
+  TimedOutError,
+  TurnConflictError,
+  type TurnError,
+  type TurnErrorKind,
+  TurnInterruptedError,
+  UncertainDeliveryError,
+  UndeliverableMessageError,
+} from './errors/turn-error.js';
+export {
+  type ConfigOf,
+  findProvider,
+  listProviders,
+  type ProviderId,
+  providerCapabilities,
+  registerProvider,
+} from './providers/registry.js';
+export type { ProviderCapabilities, SettingAfterResume, StableField } from './spec/capabilities.js';
+export type { Logger } from './spec/logger.js';
+export { defineCodingProvider, type ProviderDefinition } from './spec/provider-definition.js';
+export type {
+  CodingProviderSessionHandle,
+  HandleStatus,
+  Transport,
+} from './spec/provider-session-handle.js';
+export type {
+  EnvReference,
+  McpServer,
+  PermissionLevel,
+  SessionConfig,
+  ToolPolicy,
+} from './spec/session-config.js';
+export type {
+  DeliveryEvidence,
+  FailureReason,
+  Message,
+  MessagePart,
+  SessionOwner,
+  TurnResult,
+  Usage,
+} from './spec/turn.js';
+export {
+  type ContentEvent,
+  isFinalEvent,
+  type LifecycleEvent,
+  type TurnEvent,
+  type TurnEventBody,
+  type TurnEventStamp,
+} from './spec/turn-event.js';
+export { type JsonFile, moveAside, readJsonFile, writeFileAtomic } from './state/atomic-write.js';
+export { faultPoint } from './state/fault-point.js';
+export { appendJsonLine, readJsonLines } from './state/json-lines.js';
+export {
+  type AcquiredLease,
+  acquireLease,
+  type Lease,
+  type LeaseOwnerRecord,
+} from './state/lease.js';
+export { defaultStateDir } from './state/state-layout.js';
+export { type Clock, systemClock } from './time/clock.js';
+export { waitUntil } from './time/wait-until.js';

@@ -3,7 +3,7 @@ import type { CodingProviderSessionHandle } from '../spec/provider-session-handl
 import { brandError, type ErrorJson, errorToJson, hasBrand } from './error-brand.js';
 
 /** Same symbol in every installed copy of this package, so recognition survives duplicates. */
-const brand = Symbol.for('holdfast.CodingAgentContinuationError');
+export const continuationErrorBrand = Symbol.for('holdfast.CodingAgentContinuationError');
 
 /** What a session lacks to be continued. */
 export type MissingPart =
@@ -26,7 +26,7 @@ export abstract class CodingAgentContinuationError extends Error {
     super(message, options);
     this.name = new.target.name;
     this.provider = provider;
-    brandError(this, brand);
+    brandError(this, continuationErrorBrand);
   }
 
   toJSON(): ErrorJson {
@@ -85,5 +85,5 @@ export type ContinuationError = NonApplicableError | NonContinuableError | Stale
 
 /** Recognises a continuation error from any installed copy of this package. */
 export function isContinuationError(value: unknown): value is ContinuationError {
-  return hasBrand(value, brand);
+  return hasBrand(value, continuationErrorBrand);
 }

@@ -2,7 +2,8 @@ import type { CodingProviderSessionHandle } from '../spec/provider-session-handl
 import type { DeliveryEvidence, FailureReason, SessionOwner } from '../spec/turn.js';
 import { brandError, type ErrorJson, errorToJson, hasBrand } from './error-brand.js';
 
-const brand = Symbol.for('holdfast.CodingAgentTurnError');
+/** The brand of turn errors; the same symbol in every installed copy. */
+export const turnErrorBrand = Symbol.for('holdfast.CodingAgentTurnError');
 
 /** A turn that did not complete, and what is known of its message. Narrow it with {@link isTurnError}. */
 export abstract class CodingAgentTurnError extends Error {
@@ -14,7 +15,7 @@ export abstract class CodingAgentTurnError extends Error {
   protected constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = new.target.name;
-    brandError(this, brand);
+    brandError(this, turnErrorBrand);
   }
 
   toJSON(): ErrorJson {
@@ -285,5 +286,5 @@ export type TurnError =
 
 /** Recognises a turn error from any installed copy of this package. */
 export function isTurnError(value: unknown): value is TurnError {
-  return hasBrand(value, brand);
+  return hasBrand(value, turnErrorBrand);
 }

@@ -28,6 +28,8 @@ export interface ProviderCapabilities {
   };
   /** A tool runs only after the user message is durable in the provider's record. */
   readonly durableBeforeTools: boolean;
+  /** After a resume the CLI can finish by itself a turn that a crash cut off. */
+  readonly finishesInterruptedTurns: boolean;
   readonly stableFields: readonly StableField[];
   readonly settings: Readonly<
     Record<'model' | 'permissions' | 'systemPrompt' | 'mcpServers', SettingAfterResume>

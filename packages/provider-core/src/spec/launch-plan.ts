@@ -1,4 +1,4 @@
-import type { SessionConfig } from './session-config.js';
+import type { EnvReference, SessionConfig } from './session-config.js';
 
 /** What a launch is planned from; the same for the first launch and for every resume. */
 export interface LaunchRequest {
@@ -20,8 +20,8 @@ export interface LaunchRequest {
 export interface LaunchPlan {
   /** Arguments after the binary. Hold no user text and no secret. */
   readonly args: readonly string[];
-  /** Added to the allow-listed environment. */
-  readonly env: Readonly<Record<string, string>>;
+  /** Added to the allow-listed environment; a reference is resolved at the launch and never written down. */
+  readonly env: Readonly<Record<string, string | EnvReference>>;
   /** Written 0600 (0700 when executable) into `filesDir` before the start. */
   readonly files: readonly PlannedFile[];
 }

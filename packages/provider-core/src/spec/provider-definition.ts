@@ -21,6 +21,8 @@ export interface ProviderDefinition<Config extends SessionConfig = SessionConfig
   readonly cliHome: { readonly variable: string; readonly defaultName: string };
   /** The key under which older systems kept the native id (`claude_code_session_id`, …). */
   readonly legacySessionIdKey: string;
+  /** Who makes a new session's native id: we hand one in (`us`), or the provider tells its own (`provider`). */
+  readonly nativeIdChosenBy: 'us' | 'provider';
   readonly capabilities: ProviderCapabilities;
   readonly transports: { readonly tmux?: TypedPane | ServedPane };
   /** Carries the config type; never set. */

@@ -52,6 +52,11 @@ export interface SessionTransport {
   readonly findForeignOwner: (
     context: SessionContext,
   ) => Promise<SessionOwner | 'unknown' | undefined>;
+  /** Why this text cannot be delivered exactly, judged before anything is typed or journaled. Read-only. */
+  readonly findRefusal: (
+    context: SessionContext,
+    text: string,
+  ) => Promise<{ readonly reason: string; readonly detail: string } | undefined>;
   /** Attaches to the living process, or starts or natively resumes one. Checks identity and permissions. */
   readonly open: (context: SessionContext, request: OpenRequest) => Promise<OpenSession>;
   /** Ends every process of the session, the tools it started included; archives where asked and claimed. */

@@ -1,0 +1,57 @@
+import { TimedOutError } from '../errors/turn-error.js';
+import type { CodingProviderSessionHandle } from '../spec/provider-session-handle.js';
+import { prepareStateDir } from '../state/prepare-state-dir.js';
+import { findSession } from './inspect-session.js';
+import { takeSessionLease } from './session-lease.js';
+import { resolveTurnOptions, type TurnOptions } from './turn-options.js';
+
+export interface CloseOptions extends Pick<TurnOptions, 'stateDir' | 'logger' | 'whenBusy'> {
+  /** Put the session away for good: continuing it is refused from then on. False when absent. */
+  readonly archive?: boolean | undefined;
+  /** How long ending its processes may take; 20 s when absent. */
+  readonly deadlineMs?: number | undefined;
+}
+
+/** What a close did. */
+export interface CloseResult {
+  /** With status `closed`: continuing it resumes natively, unless it was archived. */
+  readonly handle: CodingProviderSessionHandle;
+  /** How many processes were ended, the tools the CLI had started included. */
+  readonly endedProcesses: number;
+  readonly archived: boolean;
+}
+
+const DEFAULT_CLOSE_MS = 20_000;
+
+/**
+ * Ends every process of a session. The provider keeps its history. A process that cannot be ended in time is a
+ * `timed_out` error; the session stays closable.
+ */
+export async function closeCodingAgentSession(
+  handle: CodingProviderSessionHandle | Readonly<Record<string, unknown>> | string,
+  options: CloseOptions = {},
+): Promise<CloseResult> {
+  const { archive = false, deadlineMs = DEFAULT_CLOSE_MS } = options;
+  const resolved = resolveTurnOptions(options);
+  await prepareStateDir(resolved.stateDir);
+  const { session, isRecorded } = await findSession(handle, options);
+  await using _lease = await takeSessionLease(session, resolved, new AbortController().signal);
+  await session.refresh();
+  const report = await session.transport.end(session.context(), { archive, deadlineMs });
+  if (report.left.length > 0) {
+    const error = new TimedOutError({
+      awaiting: `the end of processes ${report.left.join(', ')}`,
+      limitMs: deadlineMs,
+      layer: 'provider-core',
+    });
+    error.handle = session.handle();
+    throw error;
+  }
+  if (isRecorded)
+    await session.save({ status: 'closed', archived: session.record.archived || archive });
+  return {
+    handle: { ...session.handle(), status: 'closed' },
+    endedProcesses: report.ended,
+    archived: report.archived || session.record.archived,
+  };
+}

@@ -1,0 +1,69 @@
+import { faultPoint } from '../state/fault-point.js';
+import { saveLaunchRecord } from '../state/launch-record.js';
+import { type StartRecord, saveStartRecord } from '../state/start-record.js';
+import { stateLayout } from '../state/state-layout.js';
+import { isoInstant } from '../time/clock.js';
+import type { Preflight } from './preflight.js';
+import { makeSession, newRecord } from './resolve-session.js';
+import type { Session } from './session.js';
+import type { StartParts } from './start-session.js';
+
+/** Gives a start its native session: an id of ours, or the one the provider tells. On disk before anything is sent. */
+export async function establishSession(
+  parts: StartParts,
+  start: StartRecord,
+  found: Preflight,
+): Promise<Session> {
+  const { definition, config, live, options } = parts;
+  const layout = stateLayout(options.stateDir);
+  const record = newRecord(definition, config, found, isoInstant(options.clock));
+  const save = async (nativeSessionId: string): Promise<Session> => {
+    const known = { ...record, nativeSessionId };
+    await saveLaunchRecord(layout, known);
+    await saveStartRecord(layout, {
+      ...start,
+      nativeSessionId,
+      abandonedNativeIds: abandonedIds(start, nativeSessionId),
+    });
+    faultPoint('native_session_known');
+    const session = makeSession(definition, layout, found, known, undefined, options);
+    live.publishHandle(session.handle());
+    return session;
+  };
+  if (definition.nativeIdChosenBy === 'us') return save(crypto.randomUUID());
+  return askProviderForId(
+    parts,
+    makeSession(definition, layout, found, record, undefined, options),
+    save,
+  );
+}
+
+function abandonedIds(start: StartRecord, nativeSessionId: string): readonly string[] {
+  const { nativeSessionId: old, abandonedNativeIds } = start;
+  return old === undefined || old === nativeSessionId
+    ? abandonedNativeIds
+    : [...abandonedNativeIds, old];
+}
+
+async function askProviderForId(
+  { live, options }: StartParts,
+  unnamed: Session,
+  save: (nativeSessionId: string) => Promise<Session>,
+): Promise<Session> {
+  await options.onBeforeNativeChange({ turnId: live.turnId });
+  let named: Session | undefined;
+  const open = await unnamed.transport.open(unnamed.context(), {
+    // Nothing is written through this opening: it only asks for the id.
+    fence: { token: 0, isCurrent: () => true },
+    finishInterruptedTurn: false,
+    emit: live.emit,
+    expectsLive: false,
+    onNativeSession: async (nativeSessionId) => {
+      named = await save(nativeSessionId);
+    },
+    deadlineMs: options.limits.openMs,
+    signal: live.interrupted,
+  });
+  await open[Symbol.asyncDispose]();
+  return named ?? save(open.nativeSessionId);
+}

@@ -1,0 +1,55 @@
+import { openTurnJournal } from '../state/turn-journal.js';
+import { isoInstant } from '../time/clock.js';
+import { digestOf } from './canonical-json.js';
+import { type CompletedTurn, runTurn } from './run-turn.js';
+import { lastEntry, type TurnRun } from './turn-run.js';
+
+const DEFAULT_NUDGE = 'Continue.';
+
+/**
+ * Makes an accepted turn that was cut off go on: a child turn with an id of its own, journaled before it is sent,
+ * so that a crash here finds the same child again. The parent's message is never sent a second time.
+ */
+export async function nudgeTurn(run: TurnRun): Promise<CompletedTurn> {
+  const { session, options } = run;
+  const text = session.record.config.nudge ?? DEFAULT_NUDGE;
+  const childTurnId = await findOrJournalChild(run);
+  const journal = await openTurnJournal(
+    session.layout.turnJournal(session.definition.id, session.nativeSessionId, childTurnId),
+  );
+  const ended = lastEntry(journal.entries, 'ended');
+  if (ended?.outcome.status === 'completed') return ended.outcome.result;
+
+  options.logger.info({ parent_turn_id: run.message.turnId, turn_id: childTurnId }, 'nudged');
+  const { answer, usage, stopReason } = await runTurn({
+    ...run,
+    journal,
+    message: { text, turnId: childTurnId },
+    messageDigest: digestOf(text),
+    parentTurnId: run.message.turnId,
+  });
+  return { answer, usage, stopReason };
+}
+
+async function findOrJournalChild({ journal, session }: TurnRun): Promise<string> {
+  const known = lastEntry(journal.entries, 'nudged');
+  if (known && !(await isFinalWithoutAnswer(session, known.childTurnId))) return known.childTurnId;
+  const childTurnId: string = crypto.randomUUID();
+  await journal.append(
+    { step: 'nudged', at: isoInstant(session.clock), childTurnId },
+    { sync: true },
+  );
+  return childTurnId;
+}
+
+/** A nudge the caller interrupted is over for good; the next try needs a new one. */
+async function isFinalWithoutAnswer(
+  session: TurnRun['session'],
+  childTurnId: string,
+): Promise<boolean> {
+  const { entries } = await openTurnJournal(
+    session.layout.turnJournal(session.definition.id, session.nativeSessionId, childTurnId),
+  );
+  const ended = lastEntry(entries, 'ended');
+  return ended !== undefined && ended.outcome.status !== 'completed';
+}

@@ -1,0 +1,84 @@
+import { errorFromJson } from '../errors/error-from-json.js';
+import { TurnConflictError } from '../errors/turn-error.js';
+import type { TurnResult } from '../spec/turn.js';
+import { openTurnJournal, type TurnJournal } from '../state/turn-journal.js';
+import type { LiveTurn } from './begin-turn.js';
+import { digestOf } from './canonical-json.js';
+import { checkDeliverable } from './check-deliverable.js';
+import { runTurn } from './run-turn.js';
+import type { Session } from './session.js';
+import { takeSessionLease } from './session-lease.js';
+import type { ResolvedTurnOptions } from './turn-options.js';
+import { lastEntry } from './turn-run.js';
+
+interface SessionTurn {
+  readonly session: Session;
+  readonly text: string;
+  readonly live: LiveTurn;
+  readonly options: ResolvedTurnOptions;
+  readonly expectsLive: boolean;
+}
+
+/** Runs one message in a session: replayed when its outcome is final, else under the session's lease. */
+export async function runInSession(turn: SessionTurn): Promise<TurnResult> {
+  const { session, text, live, options } = turn;
+  const digest = digestOf(text);
+  const paths = turnPaths(session, live.turnId);
+  const seen = await openTurnJournal(paths.journal);
+  checkSameMessage(seen, live.turnId, digest);
+  const replayed = await replay(turn, seen, paths.events);
+  if (replayed) return replayed;
+  if (seen.entries.length === 0) await checkDeliverable(session, text);
+
+  await using lease = await takeSessionLease(session, options, live.interrupted);
+  await session.refresh();
+  const journal = await openTurnJournal(paths.journal);
+  checkSameMessage(journal, live.turnId, digest);
+  const outcome = await replay(turn, journal, paths.events);
+  if (outcome) return outcome;
+  await live.attachEvents(paths.events, { replay: false });
+  live.publishHandle(session.handle());
+  return runTurn({
+    session,
+    journal,
+    fence: lease,
+    message: { text, turnId: live.turnId },
+    messageDigest: digest,
+    options,
+    emit: live.emit,
+    interrupted: live.interrupted,
+    expectsLive: turn.expectsLive,
+    progress: { recovered: false, submissions: 0, interruptedByCaller: false },
+  });
+}
+
+function turnPaths({ layout, definition, nativeSessionId }: Session, turnId: string) {
+  return {
+    journal: layout.turnJournal(definition.id, nativeSessionId, turnId),
+    events: layout.turnEvents(definition.id, nativeSessionId, turnId),
+  };
+}
+
+function checkSameMessage({ entries }: TurnJournal, turnId: string, digest: string): void {
+  const prepared = entries.find((entry) => entry.step === 'prepared');
+  if (prepared?.step === 'prepared' && prepared.messageDigest !== digest) {
+    throw new TurnConflictError(turnId);
+  }
+}
+
+/** Gives a final outcome again, byte for byte; nothing when the turn may still go on. */
+async function replay(
+  { session, live }: SessionTurn,
+  { entries }: TurnJournal,
+  eventsPath: string,
+): Promise<TurnResult | undefined> {
+  const ended = lastEntry(entries, 'ended');
+  if (!ended) return undefined;
+  await live.attachEvents(eventsPath, { replay: true });
+  const handle = session.handle();
+  live.publishHandle(handle);
+  if (ended.outcome.status === 'completed') {
+    return { ...ended.outcome.result, handle, turnId: live.turnId, recovered: false };
+  }
+  throw errorFromJson(ended.outcome.error) ?? new Error('unreachable: a journaled error is ours');
+}

@@ -1,0 +1,107 @@
+import { StaleHandleError } from '../errors/continuation-error.js';
+import {
+  TurnInterruptedError,
+  UncertainDeliveryError,
+  UndeliverableMessageError,
+} from '../errors/turn-error.js';
+import type { TurnResult } from '../spec/turn.js';
+import { failureError } from './failure-error.js';
+import { nudgeTurn } from './nudge-turn.js';
+import { attachAndFollow, sendMessage } from './send-message.js';
+import { settleCompleted, settleError } from './settle-turn.js';
+import type { TurnRun } from './turn-run.js';
+import { situationOf, type TurnSituation } from './turn-situation.js';
+
+/** How a run of the machine may go on: over, or look again at journal, record and process. */
+export type TurnStep = { readonly completed: CompletedTurn } | 'look_again';
+
+/** The end of a turn as the provider recorded it. */
+export interface CompletedTurn {
+  readonly answer: string;
+  readonly usage?: TurnResult['usage'];
+  readonly stopReason: string;
+}
+
+/** A turn that keeps losing its process is given up after this many looks. */
+const MAX_LOOKS = 8;
+
+/**
+ * Runs one message to its end: journal and record decide what to do, it is done, and where the transport is lost
+ * meanwhile they decide again. The outcome is journaled before it is told.
+ */
+export async function runTurn(run: TurnRun): Promise<TurnResult> {
+  try {
+    for (let look = 0; look < MAX_LOOKS; look++) {
+      const situation = await situationOf(run);
+      const step = await act(run, situation);
+      if (step !== 'look_again') return await settleCompleted(run, step.completed);
+    }
+    throw uncertain(await situationOf(run));
+  } catch (error) {
+    throw await settleError(run, error);
+  }
+}
+
+async function act(run: TurnRun, situation: TurnSituation): Promise<TurnStep> {
+  const { decision, reading } = situation;
+  switch (decision) {
+    case 'send':
+    case 'go_on_from_open':
+      return sendMessage(run, { mayStandInComposer: false });
+    case 'press_or_prove_empty':
+      return sendMessage(run, { mayStandInComposer: true });
+    case 'wait':
+      return attachAndFollow(run, { finishInterruptedTurn: false });
+    case 'finish_interrupted':
+      return finishInterrupted(run);
+    case 'nudge':
+      return { completed: await nudgeTurn(run) };
+    case 'return_recorded':
+      return { completed: completedOf(reading) };
+    case 'raise_failure':
+      throw failureError(reading.failed);
+    case 'fail_interrupted':
+      throw new TurnInterruptedError({
+        accepted: true,
+        inHistory: reading.state === 'open' || reading.state === 'interrupted',
+        why: 'its process ended, or went idle, before the turn did',
+      });
+    case 'refuse_undeliverable':
+      throw new UndeliverableMessageError(
+        'blocked',
+        `Another hook refused it: ${reading.blockedReason ?? 'no reason given'}.`,
+      );
+    case 'stale':
+      throw new StaleHandleError(run.session.definition.id, 'native_session_id');
+    case 'uncertain':
+      throw uncertain(situation);
+    case 'replay':
+      throw new Error('unreachable: an ended turn is replayed before the machine runs');
+  }
+}
+
+/** The provider finishes a cut-off turn by itself where it can; where it does not begin to, the nudge does. */
+async function finishInterrupted(run: TurnRun): Promise<TurnStep> {
+  if (!run.session.definition.capabilities.finishesInterruptedTurns) {
+    return { completed: await nudgeTurn(run) };
+  }
+  const step = await attachAndFollow(run, { finishInterruptedTurn: true });
+  if (step !== 'look_again') return step;
+  const again = await situationOf(run);
+  if (again.decision !== 'finish_interrupted' && again.decision !== 'nudge') return act(run, again);
+  return { completed: await nudgeTurn(run) };
+}
+
+function completedOf({ ended }: TurnSituation['reading']): CompletedTurn {
+  if (!ended) throw new Error('unreachable: a recorded turn has an end');
+  return { answer: ended.answer, usage: ended.usage, stopReason: ended.stopReason ?? 'end_turn' };
+}
+
+function uncertain({ journal, record, process }: TurnSituation): UncertainDeliveryError {
+  return new UncertainDeliveryError({
+    what: `the journal says ${journal}, the provider's record ${record}, the process ${process}`,
+    journal,
+    record,
+    process,
+  });
+}

@@ -1,0 +1,137 @@
+import type { Logger } from '../spec/logger.js';
+import type { ProviderDefinition } from '../spec/provider-definition.js';
+import type { CodingProviderSessionHandle } from '../spec/provider-session-handle.js';
+import { type LaunchRecord, readLaunchRecord, saveLaunchRecord } from '../state/launch-record.js';
+import type { StateLayout } from '../state/state-layout.js';
+import type { Clock } from '../time/clock.js';
+import { isoInstant } from '../time/clock.js';
+import type { SessionContext, SessionTransport } from '../transports/session-transport.js';
+import type { Preflight } from './preflight.js';
+
+interface SessionParts {
+  readonly definition: ProviderDefinition;
+  readonly transport: SessionTransport;
+  readonly layout: StateLayout;
+  readonly preflight: Preflight;
+  readonly record: LaunchRecord;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The caller's handle: what it holds beyond our fields is handed back unchanged. */
+  readonly givenHandle?: CodingProviderSessionHandle | undefined;
+}
+
+/** One provider session as the turn machine sees it: its declaration, its transport and its launch record. */
+export class Session {
+  readonly definition: ProviderDefinition;
+  readonly transport: SessionTransport;
+  readonly layout: StateLayout;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly #preflight: Preflight;
+  readonly #givenHandle: CodingProviderSessionHandle | undefined;
+  #record: LaunchRecord;
+
+  constructor(parts: SessionParts) {
+    this.definition = parts.definition;
+    this.transport = parts.transport;
+    this.layout = parts.layout;
+    this.clock = parts.clock;
+    this.#preflight = parts.preflight;
+    this.#record = parts.record;
+    this.#givenHandle = parts.givenHandle;
+    this.logger = parts.logger.child({
+      provider: parts.definition.id,
+      native_session_id: parts.record.nativeSessionId,
+    });
+  }
+
+  get record(): LaunchRecord {
+    return this.#record;
+  }
+
+  get nativeSessionId(): string {
+    return this.#record.nativeSessionId;
+  }
+
+  /** What the transport needs to know, as of now. */
+  context(): SessionContext {
+    return sessionContext({
+      definition: this.definition,
+      layout: this.layout,
+      preflight: this.#preflight,
+      record: this.#record,
+      clock: this.clock,
+      logger: this.logger,
+    });
+  }
+
+  /** Changes the launch record on disk; the handle's revision grows with it. */
+  async save(change: Partial<LaunchRecord>): Promise<void> {
+    const next: LaunchRecord = {
+      ...this.#record,
+      ...change,
+      cliVersion: this.#preflight.cliVersion,
+      revision: this.#record.revision + 1,
+      updatedAt: isoInstant(this.clock),
+    };
+    await saveLaunchRecord(this.layout, next);
+    this.#record = next;
+  }
+
+  /** Reads the launch record again: under the lease it is the last owner's. The caller's volatile settings stay. */
+  async refresh(): Promise<void> {
+    const stored = await readLaunchRecord(this.layout, this.definition.id, this.nativeSessionId);
+    if (stored) this.#record = { ...stored, config: this.#record.config };
+  }
+
+  /** The durable handle, as of now. */
+  handle(): CodingProviderSessionHandle {
+    return { ...this.#givenHandle, ...handleOf(this.#record) };
+  }
+}
+
+/** The handle that a launch record stands behind. */
+export function handleOf(record: LaunchRecord): CodingProviderSessionHandle {
+  return {
+    provider: record.provider,
+    transport: record.transport,
+    nativeSessionId: record.nativeSessionId,
+    ...(record.tmuxSession === undefined ? {} : { tmuxSession: record.tmuxSession }),
+    workingDir: record.config.workingDir,
+    ...(record.config.model === undefined ? {} : { model: record.config.model }),
+    status: record.status,
+    schemaVersion: 1,
+    revision: record.revision,
+    stableFields: record.stableFields,
+    ...(record.lastTurnId === undefined ? {} : { lastTurnId: record.lastTurnId }),
+  };
+}
+
+interface ContextParts {
+  readonly definition: ProviderDefinition;
+  readonly layout: StateLayout;
+  readonly preflight: Preflight;
+  readonly record: LaunchRecord;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Builds the transport's view of a session. */
+export function sessionContext(parts: ContextParts): SessionContext {
+  const { definition, layout, preflight, record, clock, logger } = parts;
+  return {
+    definition,
+    config: record.config,
+    binary: preflight.binary,
+    cliVersion: preflight.cliVersion,
+    cliHome: record.cliHome,
+    nativeSessionId: record.nativeSessionId === '' ? undefined : record.nativeSessionId,
+    filesDir: layout.filesDir(record.provider, record.nativeSessionId || record.nonce),
+    nonce: record.nonce,
+    stateDir: layout.root,
+    tmuxSocket: layout.tmuxSocket,
+    acknowledged: record.acknowledged,
+    clock,
+    logger,
+  };
+}

@@ -1,0 +1,107 @@
+import { isContinuationError } from '../errors/continuation-error.js';
+import { isTurnError, ProviderFailedError, TurnInterruptedError } from '../errors/turn-error.js';
+import type { TurnResult } from '../spec/turn.js';
+import { faultPoint } from '../state/fault-point.js';
+import type { JournalEntry } from '../state/turn-journal.js';
+import { isoInstant } from '../time/clock.js';
+import type { CompletedTurn } from './run-turn.js';
+import type { TurnRun } from './turn-run.js';
+
+/** Journals the answer, then tells it. An end without an answer is no completion. */
+export async function settleCompleted(run: TurnRun, completed: CompletedTurn): Promise<TurnResult> {
+  const { journal, session, message } = run;
+  if (completed.answer.trim() === '') {
+    throw new ProviderFailedError('unknown', 'the turn ended without an answer');
+  }
+  faultPoint('before_ended');
+  await journal.append(
+    {
+      step: 'ended',
+      at: isoInstant(session.clock),
+      outcome: { status: 'completed', result: completed },
+    },
+    { sync: true },
+  );
+  await session.save({
+    status: 'idle',
+    acknowledged: true,
+    lastTurnId: run.parentTurnId ?? message.turnId,
+  });
+  faultPoint('ended');
+  return turnResult(run, completed);
+}
+
+function turnResult({ session, message, progress }: TurnRun, completed: CompletedTurn): TurnResult {
+  return {
+    answer: completed.answer,
+    handle: session.handle(),
+    turnId: message.turnId,
+    ...(completed.usage === undefined ? {} : { usage: completed.usage }),
+    stopReason: completed.stopReason,
+    recovered: progress.recovered,
+  };
+}
+
+/** Journals why a turn did not complete, as final or parked, and gives the error with what is known. */
+export async function settleError(run: TurnRun, thrown: unknown): Promise<unknown> {
+  const error = typedError(run, thrown);
+  if (!isTurnError(error) && !isContinuationError(error)) return error;
+  error.handle ??= run.session.handle();
+  if (isTurnError(error)) error.turnId ??= run.message.turnId;
+  const { journal, session } = run;
+  if (journal.entries.length > 0) {
+    // A state directory that cannot be written must not hide the error that was first.
+    await journal.append(settledEntry(run, error), { sync: true }).catch(() => {});
+    const observation = await session.transport
+      .observe(session.context())
+      .catch(() => ({ state: 'unknown' as const }));
+    const status = observation.state === 'gone' ? 'lost' : 'idle';
+    if (session.record.status !== status) await session.save({ status }).catch(() => {});
+  }
+  return error;
+}
+
+/** What aborted a wait is the caller's interrupt; a failure no layer typed is the provider's, unknown. */
+function typedError(run: TurnRun, thrown: unknown): unknown {
+  if (isTurnError(thrown) || isContinuationError(thrown)) return thrown;
+  if (run.interrupted.aborted && thrown === run.interrupted.reason) {
+    return new TurnInterruptedError({
+      accepted: false,
+      inHistory: false,
+      why: 'the caller interrupted it before it was taken in',
+    });
+  }
+  if (
+    thrown instanceof TypeError ||
+    (thrown instanceof Error && thrown.message.startsWith('unreachable'))
+  ) {
+    return thrown;
+  }
+  const detail = thrown instanceof Error ? thrown.message : String(thrown);
+  const error = new ProviderFailedError('unknown', detail);
+  error.cause = thrown;
+  return error;
+}
+
+type TypedError = Parameters<typeof isFinal>[1];
+
+function settledEntry(run: TurnRun, error: TypedError): JournalEntry {
+  const at = isoInstant(run.session.clock);
+  const json = error.toJSON();
+  if (error.kind === 'undeliverable_message') {
+    return { step: 'ended', at, outcome: { status: 'undeliverable', error: json } };
+  }
+  return isFinal(run, error)
+    ? { step: 'ended', at, outcome: { status: 'interrupted', error: json } }
+    : { step: 'parked', at, error: json };
+}
+
+/** The caller's own interrupt is final; every other interruption may go on with the same turn id. */
+function isFinal(
+  { progress, interrupted }: TurnRun,
+  error:
+    | import('../errors/turn-error.js').TurnError
+    | import('../errors/continuation-error.js').ContinuationError,
+): boolean {
+  return error.kind === 'turn_interrupted' && (progress.interruptedByCaller || interrupted.aborted);
+}

@@ -1,0 +1,46 @@
+import type { StableField } from '../spec/capabilities.js';
+import type { McpServer, SessionConfig } from '../spec/session-config.js';
+import { digestOf } from './canonical-json.js';
+
+/** The stable fields a session config answers for, each as sha256 of canonical JSON without secret values. */
+export function stableDigests(
+  provider: string,
+  config: SessionConfig,
+  fields: readonly StableField[],
+): Record<string, string> {
+  const values: Partial<Record<StableField, unknown>> = {
+    provider,
+    working_dir: config.workingDir,
+    model: config.model ?? null,
+    system_prompt: config.systemPrompt ?? '',
+    tool_policy: policyShape(config),
+    mcp_config: mcpShape(config.mcpServers ?? {}),
+  };
+  const digests = fields
+    .filter((field) => field in values)
+    .map((field): [string, string] => [field, digestOf({ value: values[field] ?? null })]);
+  return Object.fromEntries(digests);
+}
+
+function policyShape({ toolPolicy }: SessionConfig) {
+  return {
+    permissions: toolPolicy?.permissions ?? 'ask',
+    allow: [...(toolPolicy?.allow ?? [])].sort(),
+    deny: [...(toolPolicy?.deny ?? [])].sort(),
+  };
+}
+
+/** Values of variables and headers may be secrets and may rotate: only their names count. */
+function mcpShape(servers: Readonly<Record<string, McpServer>>) {
+  const shapes = Object.entries(servers).map(([name, server]) => [
+    name,
+    'command' in server
+      ? {
+          command: server.command,
+          args: server.args ?? [],
+          env: Object.keys(server.env ?? {}).sort(),
+        }
+      : { url: server.url, headers: Object.keys(server.headers ?? {}).sort() },
+  ]);
+  return Object.fromEntries(shapes);
+}

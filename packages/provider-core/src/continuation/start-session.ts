@@ -1,0 +1,169 @@
+import { isAbsolute } from 'node:path';
+import { StaleHandleError } from '../errors/continuation-error.js';
+import { SessionBusyError, TurnConflictError } from '../errors/turn-error.js';
+import { type ConfigOf, findProvider, type ProviderId } from '../providers/registry.js';
+import type { ProviderDefinition } from '../spec/provider-definition.js';
+import type { SessionConfig } from '../spec/session-config.js';
+import type { Message, TurnResult } from '../spec/turn.js';
+import { faultPoint } from '../state/fault-point.js';
+import { readLaunchRecord } from '../state/launch-record.js';
+import { prepareStateDir } from '../state/prepare-state-dir.js';
+import { readStartRecord, type StartRecord, saveStartRecord } from '../state/start-record.js';
+import { stateLayout } from '../state/state-layout.js';
+import { isoInstant } from '../time/clock.js';
+import { beginTurn, type LiveTurn } from './begin-turn.js';
+import { digestOf } from './canonical-json.js';
+import { establishSession } from './establish-session.js';
+import { checkMessageShape, messageText } from './message-text.js';
+import { type Preflight, preflight } from './preflight.js';
+import { makeSession, versionsFile } from './resolve-session.js';
+import { runInSession } from './run-in-session.js';
+import type { Session } from './session.js';
+import { takeLease } from './session-lease.js';
+import { stableDigests } from './stable-digests.js';
+import type { CodingAgentTurn } from './turn-object.js';
+import {
+  type ResolvedTurnOptions,
+  resolveTurnOptions,
+  type TurnOptions,
+  turnIdOf,
+} from './turn-options.js';
+
+/** A first turn: which provider, how it is driven, what it is launched with, and the message. */
+export interface StartRequest<Id extends ProviderId = ProviderId> extends TurnOptions {
+  readonly provider: Id;
+  /** `auto` when absent: tmux where the provider claims it. */
+  readonly transport?: 'auto' | 'tmux' | undefined;
+  readonly config: ConfigOf<Id>;
+  readonly message: Message;
+}
+
+/**
+ * Starts a session with its first message. The same `turnId` finds the same start again, whatever died meanwhile.
+ *
+ * Rejects with a `CodingAgentTurnError`; throws `TypeError` for wrong arguments.
+ */
+export function startCodingAgentSession<Id extends ProviderId>(
+  request: StartRequest<Id>,
+): CodingAgentTurn {
+  checkMessageShape(request.message);
+  const definition = checkStart(request.provider, request.config);
+  const turnId = turnIdOf(request);
+  const options = resolveTurnOptions(request);
+  return beginTurn(turnId, request.signal, async (live) => {
+    const text = messageText(request.message);
+    await prepareStateDir(options.stateDir);
+    return startSession({ definition, config: request.config, text, live, options: once(options) });
+  });
+}
+
+function checkStart(provider: string, config: SessionConfig): ProviderDefinition {
+  const definition = findProvider(provider);
+  if (!definition) throw new TypeError(`No provider ${JSON.stringify(provider)} is registered.`);
+  if (typeof config?.workingDir !== 'string' || !isAbsolute(config.workingDir)) {
+    throw new TypeError(
+      `config.workingDir must be an absolute path, not ${JSON.stringify(config?.workingDir)}.`,
+    );
+  }
+  return definition;
+}
+
+/** A start may open twice, to learn the native id and to send; the caller's claim is made once. */
+function once(options: ResolvedTurnOptions): ResolvedTurnOptions {
+  let claim: Promise<void> | undefined;
+  return {
+    ...options,
+    onBeforeNativeChange: (change) => {
+      claim ??= Promise.resolve(options.onBeforeNativeChange(change));
+      return claim;
+    },
+  };
+}
+
+/** What a start works with. */
+export interface StartParts {
+  readonly definition: ProviderDefinition;
+  readonly config: SessionConfig;
+  readonly text: string;
+  readonly live: LiveTurn;
+  readonly options: ResolvedTurnOptions;
+}
+
+async function startSession(parts: StartParts): Promise<TurnResult> {
+  const { definition, config, text, live, options } = parts;
+  const layout = stateLayout(options.stateDir);
+  const found = await preflight(definition, config, versionsFile(layout));
+  await using _start = await takeLease(
+    layout.startLeaseDir(live.turnId),
+    options,
+    live.interrupted,
+  );
+  const start = await findOrSaveStart(parts);
+  const session =
+    (await findStarted(parts, start, found)) ?? (await establishSession(parts, start, found));
+  try {
+    return await runInSession({ session, text, live, options, expectsLive: false });
+  } catch (error) {
+    const isNewId = error instanceof StaleHandleError && error.changedField === 'native_session_id';
+    if (!isNewId || session.record.acknowledged) throw error;
+    // The provider forgot a session that never held a message: nothing is lost by beginning anew.
+    const again = await establishSession(parts, start, found);
+    return runInSession({ session: again, text, live, options, expectsLive: false });
+  }
+}
+
+async function findOrSaveStart({
+  definition,
+  config,
+  text,
+  live,
+  options,
+}: StartParts): Promise<StartRecord> {
+  const layout = stateLayout(options.stateDir);
+  const messageDigest = digestOf(text);
+  const configDigest = digestOf(
+    stableDigests(definition.id, config, definition.capabilities.stableFields),
+  );
+  const known = await readStartRecord(layout, live.turnId);
+  if (known) {
+    const isSame = known.messageDigest === messageDigest && known.configDigest === configDigest;
+    if (!isSame || known.provider !== definition.id) throw new TurnConflictError(live.turnId);
+    return known;
+  }
+  const start: StartRecord = {
+    turnId: live.turnId,
+    messageDigest,
+    provider: definition.id,
+    configDigest,
+    abandonedNativeIds: [],
+    createdAt: isoInstant(options.clock),
+  };
+  await saveStartRecord(layout, start);
+  faultPoint('start_recorded');
+  return start;
+}
+
+/** The session an earlier try of this start made, unless its provider has lost it before it held a message. */
+async function findStarted(
+  { definition, live, options, config }: StartParts,
+  start: StartRecord,
+  found: Preflight,
+): Promise<Session | undefined> {
+  if (start.nativeSessionId === undefined) return undefined;
+  const layout = stateLayout(options.stateDir);
+  const record = await readLaunchRecord(layout, definition.id, start.nativeSessionId);
+  if (!record) return undefined;
+  const session = makeSession(definition, layout, found, { ...record, config }, undefined, options);
+  if (record.acknowledged || !(await isForgotten(session))) return session;
+  options.logger.info({ turn_id: live.turnId }, 'start begun anew');
+  return undefined;
+}
+
+async function isForgotten(session: Session): Promise<boolean> {
+  if (session.definition.nativeIdChosenBy === 'us') return false;
+  const context = session.context();
+  const observed = await session.transport.observe(context);
+  if (observed.state === 'unknown') throw new SessionBusyError({ kind: 'foreign' });
+  if (observed.state === 'alive') return false;
+  return (await session.transport.readRecord(context, undefined)).state === 'absent';
+}

@@ -1,0 +1,93 @@
+import type { Logger } from '../spec/logger.js';
+import { silentLogger } from '../spec/logger.js';
+import type { CodingProviderSessionHandle } from '../spec/provider-session-handle.js';
+import { defaultStateDir } from '../state/state-layout.js';
+import { type Clock, systemClock } from '../time/clock.js';
+
+/** How long the parts of a turn may take, in milliseconds. */
+export interface TurnLimits {
+  /** Until a started or resumed CLI takes input; compaction extends it. 60 s when absent. */
+  readonly openMs: number;
+  /** Until the provider's record shows the message. 60 s when absent. */
+  readonly acceptMs: number;
+  /** Without any sign from the provider while a turn runs. 60 min when absent. */
+  readonly inactivityMs: number;
+  /** Until an interrupt is proven; then the process tree is ended. 10 s when absent. */
+  readonly interruptMs: number;
+  /** How long to wait for a busy session or lease. 10 min when absent. */
+  readonly busyMs: number;
+}
+
+/** What a caller may set for one turn. */
+export interface TurnOptions {
+  /** The caller's idempotency key, a UUID; made when absent. */
+  readonly turnId?: string | undefined;
+  /** Aborting it interrupts the turn. */
+  readonly signal?: AbortSignal | undefined;
+  /** What to do with a turn that was taken in and cut off: `fail` (typed error) when absent, or `resume`. */
+  readonly onInterrupted?: 'fail' | 'resume' | undefined;
+  /** Awaited after the message is journaled and before the first native change. */
+  readonly onBeforeNativeChange?:
+    | ((change: BeforeNativeChange) => void | Promise<void>)
+    | undefined;
+  /** `fail` with `session_busy` when absent, or `wait` for the other owner. */
+  readonly whenBusy?: 'fail' | 'wait' | undefined;
+  /** What to do with a draft a person left in the composer; `keep` (and fail) when absent. */
+  readonly draft?: 'keep' | 'replace' | undefined;
+  /** Where leases' counterparts, journals and launch records live; `$XDG_STATE_HOME/holdfast` when absent. */
+  readonly stateDir?: string | undefined;
+  readonly logger?: Logger | undefined;
+  readonly limits?: Partial<TurnLimits> | undefined;
+}
+
+/** Told to `onBeforeNativeChange`. */
+export interface BeforeNativeChange {
+  readonly turnId: string;
+  /** Absent at a start whose native id is not known yet. */
+  readonly handle?: CodingProviderSessionHandle | undefined;
+}
+
+/** {@link TurnOptions} with every default filled in. */
+export interface ResolvedTurnOptions {
+  readonly onInterrupted: 'fail' | 'resume';
+  readonly onBeforeNativeChange: (change: BeforeNativeChange) => void | Promise<void>;
+  readonly whenBusy: 'fail' | 'wait';
+  readonly draft: 'keep' | 'replace';
+  readonly stateDir: string;
+  readonly logger: Logger;
+  readonly limits: TurnLimits;
+  readonly clock: Clock;
+}
+
+const DEFAULT_LIMITS: TurnLimits = {
+  openMs: 60_000,
+  acceptMs: 60_000,
+  inactivityMs: 60 * 60_000,
+  interruptMs: 10_000,
+  busyMs: 10 * 60_000,
+};
+
+/** Fills in the defaults. */
+export function resolveTurnOptions(options: TurnOptions): ResolvedTurnOptions {
+  return {
+    onInterrupted: options.onInterrupted ?? 'fail',
+    onBeforeNativeChange: options.onBeforeNativeChange ?? (() => {}),
+    whenBusy: options.whenBusy ?? 'fail',
+    draft: options.draft ?? 'keep',
+    stateDir: options.stateDir ?? defaultStateDir(),
+    logger: options.logger ?? silentLogger,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    clock: systemClock,
+  };
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** The caller's turn id, or a new one; anything but a UUID is the caller's mistake. */
+export function turnIdOf(options: TurnOptions): string {
+  if (options.turnId === undefined) return crypto.randomUUID();
+  if (!UUID.test(options.turnId)) {
+    throw new TypeError(`turnId must be a UUID, not ${JSON.stringify(options.turnId)}.`);
+  }
+  return options.turnId.toLowerCase();
+}

@@ -1,0 +1,167 @@
+import { StaleHandleError } from '../errors/continuation-error.js';
+import {
+  BlockedError,
+  TimedOutError,
+  TurnInterruptedError,
+  UndeliverableMessageError,
+} from '../errors/turn-error.js';
+import type { RecordCursor, RecordEvent } from '../spec/record-event.js';
+import { faultPoint } from '../state/fault-point.js';
+import { isoInstant } from '../time/clock.js';
+import type { FollowedEvent, OpenSession } from '../transports/session-transport.js';
+import { ContentEvents } from './content-events.js';
+import { failureError } from './failure-error.js';
+import { EMPTY_READING, readTurn, readTurnEvent, type TurnReading } from './read-turn.js';
+import type { TurnStep } from './run-turn.js';
+import type { TurnRun } from './turn-run.js';
+
+/** Idle seen on this many ticks in a row, with no sign from the provider, is reason to look again. */
+const IDLE_TICKS = 8;
+
+/** Watches one submitted turn: takes in what the provider says, and what it does not say. */
+export class TurnWatch {
+  readonly #run: TurnRun;
+  readonly #open: OpenSession;
+  readonly #cursor: RecordCursor;
+  readonly #content: ContentEvents;
+  readonly #startedAt: number;
+  #reading: TurnReading = EMPTY_READING;
+  #lastSignAt: number;
+  #idleTicks = 0;
+
+  constructor(run: TurnRun, open: OpenSession, cursor: RecordCursor) {
+    this.#run = run;
+    this.#open = open;
+    this.#cursor = cursor;
+    this.#content = new ContentEvents(run.emit);
+    this.#startedAt = run.options.clock.monotonicMs();
+    this.#lastSignAt = this.#startedAt;
+  }
+
+  /** Takes in one thing the provider said; a step when the turn is over or to be looked at again. */
+  async take(item: FollowedEvent): Promise<TurnStep | undefined> {
+    this.#sign();
+    switch (item.kind) {
+      case 'transport_lost':
+        return 'look_again';
+      case 'blocked':
+        throw new BlockedError(item.dialog, item.pageText);
+      case 'identity_changed':
+        throw new StaleHandleError(this.#run.session.definition.id, 'native_session_id', {
+          old: this.#run.session.nativeSessionId,
+          new: item.nativeSessionId,
+        });
+      case 'record':
+        return this.#takeRecord(item.event, item.durable);
+    }
+  }
+
+  /** Called when nothing came for a while. */
+  async tick(): Promise<TurnStep | undefined> {
+    const { options, interrupted } = this.#run;
+    if (interrupted.aborted) return this.#interrupt();
+    const now = options.clock.monotonicMs();
+    if (now - this.#lastSignAt > options.limits.inactivityMs) {
+      throw new TimedOutError({
+        awaiting: 'any sign of the running turn',
+        limitMs: options.limits.inactivityMs,
+        layer: 'provider-core',
+      });
+    }
+    const activity = await this.#open.activity();
+    this.#idleTicks = activity === 'idle' ? this.#idleTicks + 1 : 0;
+    if (this.#idleTicks >= IDLE_TICKS) return 'look_again';
+    const isLate = now - this.#startedAt > options.limits.acceptMs;
+    return isLate && this.#reading.state === 'no_message' && activity !== 'busy'
+      ? 'look_again'
+      : undefined;
+  }
+
+  async #takeRecord(event: RecordEvent, durable: boolean): Promise<TurnStep | undefined> {
+    this.#content.take(event, { durable, isOurs: this.#reading.state === 'open' || !durable });
+    // Only the provider's record moves the turn; a block is told by our own gate's spool, which is as durable.
+    if (!durable && event.type !== 'message_blocked') return undefined;
+    const before = this.#reading;
+    this.#reading = readTurnEvent(before, event, {
+      text: this.#run.message.text,
+      turnId: this.#run.message.turnId,
+    });
+    if (!before.foreign && this.#reading.foreign) this.#run.emit({ type: 'foreign_turn' });
+    if (before.state === this.#reading.state) return undefined;
+    return this.#moved();
+  }
+
+  async #moved(): Promise<TurnStep | undefined> {
+    const { state, ended, failed, blockedReason } = this.#reading;
+    switch (state) {
+      case 'open':
+        await this.#accepted();
+        return undefined;
+      case 'ended':
+        faultPoint('answered');
+        return ended
+          ? {
+              completed: {
+                answer: ended.answer,
+                usage: ended.usage,
+                stopReason: ended.stopReason ?? 'end_turn',
+              },
+            }
+          : 'look_again';
+      case 'failed':
+        throw failureError(failed);
+      case 'blocked':
+        throw new UndeliverableMessageError('blocked', `${blockedReason ?? 'A hook refused it.'}`);
+      case 'interrupted':
+      case 'abandoned':
+        return 'look_again';
+      case 'no_message':
+        return undefined;
+    }
+  }
+
+  async #accepted(): Promise<void> {
+    const { journal, session, message, parentTurnId } = this.#run;
+    const { nativeTurnId } = this.#reading;
+    if (!journal.entries.some((entry) => entry.step === 'accepted')) {
+      await journal.append(
+        {
+          step: 'accepted',
+          at: isoInstant(session.clock),
+          ...(nativeTurnId === undefined ? {} : { nativeTurnId }),
+        },
+        { sync: false },
+      );
+    }
+    await session.save({
+      acknowledged: true,
+      status: 'active',
+      lastTurnId: parentTurnId ?? message.turnId,
+      ...(this.#open.tmuxSession === undefined ? {} : { tmuxSession: this.#open.tmuxSession }),
+    });
+    faultPoint('accepted');
+  }
+
+  /** Interrupts for the caller. An answer that is in the record by then wins. */
+  async #interrupt(): Promise<TurnStep> {
+    const { session, options, message, progress } = this.#run;
+    await this.#open.interrupt({ deadlineMs: options.limits.interruptMs });
+    const stored = await session.transport.readRecord(session.context(), this.#cursor);
+    const reading = stored.state === 'readable' ? readTurn(stored.events, message) : this.#reading;
+    if (reading.state === 'ended' || reading.state === 'failed') {
+      this.#reading = { ...reading };
+      return (await this.#moved()) ?? 'look_again';
+    }
+    progress.interruptedByCaller = true;
+    throw new TurnInterruptedError({
+      accepted: reading.state !== 'no_message',
+      inHistory: reading.state === 'open' || reading.state === 'interrupted',
+      why: 'the caller interrupted it',
+    });
+  }
+
+  #sign(): void {
+    this.#lastSignAt = this.#run.options.clock.monotonicMs();
+    this.#idleTicks = 0;
+  }
+}

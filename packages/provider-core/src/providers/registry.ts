@@ -1,0 +1,43 @@
+import type { ProviderDefinition } from '../spec/provider-definition.js';
+import type { SessionConfig } from '../spec/session-config.js';
+import * as builtIn from './index.js';
+
+type BuiltIn = (typeof builtIn)[keyof typeof builtIn];
+
+/** The ids of the providers that come with the package. */
+export type ProviderId = BuiltIn['id'];
+
+/** The session config of one provider: an option it does not have is a compile error. */
+export type ConfigOf<Id extends ProviderId> =
+  Extract<BuiltIn, { readonly id: Id }> extends ProviderDefinition<infer Config>
+    ? Config
+    : SessionConfig;
+
+const definitions = new Map<string, ProviderDefinition>(
+  Object.values(builtIn).map((definition) => [definition.id, definition]),
+);
+
+/** Adds a provider of the caller's own. An id can be registered once. */
+export function registerProvider(definition: ProviderDefinition): void {
+  if (definitions.has(definition.id)) {
+    throw new TypeError(`A provider ${JSON.stringify(definition.id)} is registered already.`);
+  }
+  definitions.set(definition.id, definition);
+}
+
+/** The ids of every registered provider. */
+export function listProviders(): readonly string[] {
+  return [...definitions.keys()];
+}
+
+/** The definition of a provider, if it is registered. */
+export function findProvider(id: string): ProviderDefinition | undefined {
+  return definitions.get(id);
+}
+
+/** What a provider claims. An id nobody registered is a TypeError. */
+export function providerCapabilities(id: string): ProviderDefinition['capabilities'] {
+  const definition = definitions.get(id);
+  if (!definition) throw new TypeError(`No provider ${JSON.stringify(id)} is registered.`);
+  return definition.capabilities;
+}
