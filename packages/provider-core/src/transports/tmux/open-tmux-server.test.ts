@@ -128,7 +128,7 @@ describe('a tmux server that goes wrong', () => {
     const [, writer] = /^@holdfast_revoked_([0-9a-f]+) /m.exec(lines.join('\n')) ?? [];
     const commands = `send-keys -t ${paneId} x`;
     const late = createFencedScript({ paneId, token: '1', writer: String(writer), commands });
-    expect((await client.runScript(late)).lines).toEqual([`refused ${paneId}`]);
+    expect((await client.runScript(late)).lines).toEqual([`refused ${paneId} 0`]);
     expect(await server.sendKey(paneId, 'C-j', fence)).toBe('written');
   });
 

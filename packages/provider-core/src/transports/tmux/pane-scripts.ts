@@ -157,19 +157,25 @@ interface FencedWrite {
   /** Names who writes; a writer that was revoked writes no more. */
   readonly writer: string;
   readonly commands: string;
+  /** Also done to a pane that was kept when its process ended. */
+  readonly evenDead?: boolean | undefined;
 }
 
 /**
  * A write that tmux does only while the pane carries our token and the writer is not revoked, judged inside the server.
  * A command that we gave up on stays in a pipe and runs when a stopped server goes on (seen 5 times of 6).
  */
-export function createFencedScript({ paneId, token, writer, commands }: FencedWrite): string {
+export function createFencedScript(write: FencedWrite): string {
+  const { paneId, token, writer, commands, evenDead = false } = write;
   checkPaneId(paneId);
   checkPlainToken(token, 'token');
   const isPane = `#{==:#{pane_id},${paneId}}`;
   const isCurrent = `#{==:#{${LEASE_OPTION}}#{${REVOKED_OPTION}_${writer}},${token}}`;
-  const refusal = `display-message -p -t ${paneId} "refused #{pane_id}"`;
-  return `if-shell -F -t ${paneId} "#{&&:${isPane},${isCurrent}}" { ${commands} ; display-message -p done } { ${refusal} }`;
+  // tmux 3.3a crashes, with every session, when something is pasted into a dead pane.
+  const isAlive = evenDead ? '1' : '#{?pane_dead,0,1}';
+  const condition = `#{&&:${isPane},#{&&:${isCurrent},${isAlive}}}`;
+  const refusal = `display-message -p -t ${paneId} "refused #{pane_id} #{pane_dead}"`;
+  return `if-shell -F -t ${paneId} "${condition}" { ${commands} ; display-message -p done } { ${refusal} }`;
 }
 
 const REVOKED_OPTION = '@holdfast_revoked';

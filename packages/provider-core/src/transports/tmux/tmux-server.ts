@@ -153,7 +153,7 @@ export class TmuxServer implements AsyncDisposable {
     checkPlainToken(token, 'token');
     const change = `set-option -p -t ${paneId} ${LEASE_OPTION} ${token}`;
     if (expected !== undefined)
-      return this.#runFenced(paneId, change, { ...limits, token: expected });
+      return this.#runFenced(paneId, change, { ...limits, token: expected, evenDead: true });
     return this.#runOnPane(() => change, limits);
   }
 
@@ -193,7 +193,7 @@ export class TmuxServer implements AsyncDisposable {
     const outcome =
       token === undefined
         ? await this.#runOnPane(() => kill, limits)
-        : await this.#runFenced(paneId, kill, { ...limits, token });
+        : await this.#runFenced(paneId, kill, { ...limits, token, evenDead: true });
     return outcome === 'written' ? 'killed' : outcome;
   }
 
@@ -235,13 +235,15 @@ export class TmuxServer implements AsyncDisposable {
   async #runFenced(
     paneId: string,
     commands: string,
-    { token, ...limits }: Fence,
+    { token, evenDead, ...limits }: Fence & { readonly evenDead?: boolean },
   ): Promise<WriteOutcome> {
     const createScript = (writer: string) =>
-      createFencedScript({ paneId, token, writer, commands });
+      createFencedScript({ paneId, token, writer, commands, evenDead });
     return this.#runOnPane(createScript, limits, (verdict) => {
       if (verdict === 'done') return 'written';
-      return verdict === `refused ${paneId}` ? 'fenced' : 'no_pane';
+      const isThere =
+        verdict === `refused ${paneId} 0` || (evenDead && verdict === `refused ${paneId} 1`);
+      return isThere ? 'fenced' : 'no_pane';
     });
   }
 
