@@ -1,4 +1,5 @@
 export { canonicalJson, digestOf } from './continuation/canonical-json.js';
+export { checkStableFields } from './continuation/check-stable-fields.js';
 export {
   type CloseOptions,
   type CloseResult,
@@ -92,6 +93,7 @@ export {
 } from './spec/turn-event.js';
 export { type JsonFile, moveAside, readJsonFile, writeFileAtomic } from './state/atomic-write.js';
 export { faultPoint } from './state/fault-point.js';
+export { type FollowedLine, followJsonLines } from './state/follow-json-lines.js';
 export { appendJsonLine, readJsonLines } from './state/json-lines.js';
 export {
   type AcquiredLease,
@@ -100,5 +102,5 @@ export {
   type LeaseOwnerRecord,
 } from './state/lease.js';
 export { defaultStateDir } from './state/state-layout.js';
-export { type Clock, systemClock } from './time/clock.js';
+export { type Clock, isoInstant, systemClock } from './time/clock.js';
 export { waitUntil } from './time/wait-until.js';

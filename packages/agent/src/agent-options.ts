@@ -1,0 +1,110 @@
+import type { ConfigOf, Logger, ProviderId, TurnLimits } from '@holdfast/provider-core';
+import type { AgentIdentity, AgentScope, AgentSessionHandle } from './agent-session-handle.js';
+import type { ProviderSessions, TransportChoice } from './provider-sessions.js';
+import type { AgentTurn } from './turn/agent-turn.js';
+
+/** What an agent is made of: a provider with its own stable configuration, and who it belongs to. */
+export type AgentOptions = {
+  [Id in ProviderId]: AgentSettings & ConfigOf<Id> & { readonly provider: Id };
+}[ProviderId];
+
+/** The part of {@link AgentOptions} that is the same for every provider. */
+export interface AgentSettings {
+  /** `auto` when absent: tmux where it is installed and the provider claims it. */
+  readonly transport?: TransportChoice | undefined;
+  /** Names the agent and its durable queue; made up when absent, and then the queue dies with the process. */
+  readonly agentId?: string | undefined;
+  /** Our own id of the session; made up when absent. */
+  readonly sessionId?: string | undefined;
+  /** The logical owner above; the session id when absent. */
+  readonly ownerId?: string | undefined;
+  /** `chat` when absent. */
+  readonly scope?: AgentScope | undefined;
+  /** Ties the session to whatever asked for it; the session id when absent. */
+  readonly correlationId?: string | undefined;
+  /** Where state is kept; `$XDG_STATE_HOME/holdfast` when absent. */
+  readonly stateDir?: string | undefined;
+  readonly logger?: Logger | undefined;
+  readonly limits?: Partial<TurnLimits> | undefined;
+  /** Called with the turn of every queued message as it starts. */
+  readonly onQueuedTurn?: ((turn: AgentTurn) => void) | undefined;
+  /** How provider sessions are driven; provider-core's own when absent. Tests hand in theirs. */
+  readonly sessions?: ProviderSessions | undefined;
+}
+
+/** What a caller may set for one turn. */
+export interface AgentTurnOptions {
+  /** The caller's idempotency key, a UUID; made when absent. */
+  readonly turnId?: string | undefined;
+  /** Aborting it interrupts the turn. */
+  readonly signal?: AbortSignal | undefined;
+  /** Awaited after the message is journaled and before the first native change. */
+  readonly onBeforeNativeChange?: ((change: BeforeAgentChange) => void | Promise<void>) | undefined;
+  /** What to do with a turn that was taken in and cut off: `fail` (typed error) when absent, or `resume`. */
+  readonly onInterrupted?: 'fail' | 'resume' | undefined;
+  /** `fail` with `session_busy` when absent, or `wait` for the other owner. */
+  readonly whenBusy?: 'fail' | 'wait' | undefined;
+  /** What to do with a draft a person left in the composer; `keep` (and fail) when absent. */
+  readonly draft?: 'keep' | 'replace' | undefined;
+}
+
+/** What a caller may set for a turn that is given a whole conversation. */
+export interface ConversationTurnOptions extends AgentTurnOptions {
+  /**
+   * Lets a conversation with earlier answers start a session that does not hold them: they go, as quoted text,
+   * into the first message. Without it such a conversation is `history_diverged`.
+   */
+  readonly seedHistory?: boolean | undefined;
+}
+
+/** Told to `onBeforeNativeChange`. */
+export interface BeforeAgentChange {
+  readonly turnId: string;
+  /** Absent at a start whose native id is not known yet. */
+  readonly handle?: AgentSessionHandle | undefined;
+}
+
+/** The provider's part of the options: what a session is launched with. */
+export function sessionConfigOf(options: AgentOptions): ConfigOf<ProviderId> {
+  const {
+    provider: _provider,
+    transport: _transport,
+    agentId: _agentId,
+    sessionId: _sessionId,
+    ownerId: _ownerId,
+    scope: _scope,
+    correlationId: _correlationId,
+    stateDir: _stateDir,
+    logger: _logger,
+    limits: _limits,
+    onQueuedTurn: _onQueuedTurn,
+    sessions: _sessions,
+    ...config
+  } = options;
+  return config;
+}
+
+/** The identity the options name; what they leave out is absent. */
+export function identityOf(options: AgentOptions): Partial<AgentIdentity> {
+  const { agentId, sessionId, ownerId, scope, correlationId } = options;
+  return dropAbsent({ agentId, sessionId, ownerId, scope, correlationId });
+}
+
+function dropAbsent(
+  identity: { readonly [Key in keyof AgentIdentity]: string | undefined },
+): Partial<AgentIdentity> {
+  return Object.fromEntries(Object.entries(identity).filter(([, value]) => value !== undefined));
+}
+
+/** Throws a TypeError that names the option that cannot be used. */
+export function checkAgentOptions(options: AgentOptions): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError('An agent needs its options.');
+  }
+  if (typeof options.provider !== 'string' || options.provider.trim() === '') {
+    throw new TypeError('options.provider must name a provider.');
+  }
+  if (typeof options.workingDir !== 'string' || options.workingDir.trim() === '') {
+    throw new TypeError('options.workingDir must be an absolute path.');
+  }
+}
