@@ -1,3 +1,4 @@
+export { type FaultHook, setFaultHook } from '../state/fault-point.js';
 export { hostileTexts } from './cases/exact-delivery.js';
 export { type CertifyOptions, certifyProvider } from './certify.js';
 export { checkConversation, expectError, withoutRequests } from './conversation.js';

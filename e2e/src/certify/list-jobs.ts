@@ -1,0 +1,32 @@
+import { findProvider } from '@holdfast/provider-core';
+import { listBoundRequirements } from '@holdfast/provider-core/certification';
+import type { CliUnderTest } from '../harness/cli-under-test.js';
+import type { CertifiedLayer } from './certification-row.js';
+import type { ProofJob } from './prove-once.js';
+
+const layers: readonly CertifiedLayer[] = ['provider-core', 'agent'];
+
+export interface JobFilter {
+  readonly layer?: string | undefined;
+  /** Certification ids, separated by commas. */
+  readonly only?: string | undefined;
+}
+
+/** Every proof that the claims of these CLIs' providers make binding, once a layer. */
+export function listJobs(clis: readonly CliUnderTest[], filter: JobFilter): readonly ProofJob[] {
+  const only = filter.only?.split(',');
+  return layers
+    .filter((layer) => filter.layer === undefined || layer === filter.layer)
+    .flatMap((layer) =>
+      clis.flatMap((cli) => {
+        const definition = findProvider(cli.provider);
+        if (!definition) throw new Error(`provider-core has no provider ${cli.provider}.`);
+        return listBoundRequirements(definition).map(([certification]) => ({
+          cli,
+          layer,
+          certification,
+        }));
+      }),
+    )
+    .filter(({ certification }) => only === undefined || only.includes(certification));
+}

@@ -1,0 +1,81 @@
+import { requirements } from '@holdfast/provider-core/certification';
+import { RealSubject, type RealSubjectOptions } from '../harness/real-subject.js';
+import type { PlantedFault } from '../planted/fault-list.js';
+import { plantInMachine } from '../planted/plant-in-machine.js';
+import { wrapCli } from '../planted/wrap-cli.js';
+import type { CertificationOutcome, CertificationRow } from './certification-row.js';
+
+/** A proof that takes longer hangs; what it started is ended with it. */
+const CASE_LIMIT_MS = 180_000;
+/** What a planted fault keeps from happening need not be waited for long. */
+const PLANTED_DEADLINE_MS = 10_000;
+
+export interface ProofJob extends RealSubjectOptions {
+  readonly certification: CertificationRow['certification'];
+  /** A fault that the proof must catch. */
+  readonly fault?: PlantedFault;
+}
+
+/** Runs one proof on a subject of its own. Leftovers after its close fail it too. */
+export async function proveOnce(job: ProofJob): Promise<CertificationOutcome> {
+  const started = performance.now();
+  let error: unknown;
+  try {
+    await prove(job);
+  } catch (reason) {
+    error = reason ?? new Error('The proof was rejected without a reason.');
+  }
+  const row = {
+    provider: job.cli.provider,
+    transport: 'tmux',
+    cliVersion: job.cli.version,
+    certification: job.certification,
+    evidence: 'real-binary',
+    result: error === undefined ? 'passed' : 'failed',
+    layer: job.layer,
+  } as const;
+  return {
+    row,
+    seconds: (performance.now() - started) / 1000,
+    ...(error !== undefined && { error }),
+  };
+}
+
+async function prove({ certification, fault, ...options }: ProofJob): Promise<void> {
+  const subject = await RealSubject.create({ ...options, plant: fault?.layer });
+  if (fault) await plant(subject, fault, options.cli.binary);
+  let proofError: unknown;
+  try {
+    await withLimit(requirements[certification].prove(subject));
+  } catch (error) {
+    proofError = error;
+  }
+  try {
+    await subject[Symbol.asyncDispose]();
+  } catch (error) {
+    proofError ??= error;
+  }
+  if (proofError !== undefined) throw proofError;
+}
+
+async function plant(subject: RealSubject, fault: PlantedFault, binary: string): Promise<void> {
+  subject.useDeadline(PLANTED_DEADLINE_MS);
+  if (fault.cli) subject.useBinary(await wrapCli(fault.cli, binary, subject.place.root));
+  if (fault.machine) plantInMachine(subject, fault.machine);
+}
+
+async function withLimit(proof: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`The proof did not end within ${CASE_LIMIT_MS} ms.`)),
+      CASE_LIMIT_MS,
+    );
+  });
+  proof.catch(() => {});
+  try {
+    await Promise.race([proof, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,26 @@
+import { setFaultHook } from '@holdfast/provider-core/certification';
+
+/**
+ * Makes this process kill or stop itself at a step of the turn machine: `HOLDFAST_FAULT_STEP=<step>:<nth>` is SIGKILL
+ * at the nth time that the step is taken, `HOLDFAST_FREEZE_STEP` the same with SIGSTOP.
+ */
+export function installFaults(): void {
+  const faults = [
+    readFault('HOLDFAST_FAULT_STEP', 'SIGKILL'),
+    readFault('HOLDFAST_FREEZE_STEP', 'SIGSTOP'),
+  ].filter((fault) => fault !== undefined);
+  if (faults.length === 0) return;
+  const taken = new Map<string, number>();
+  setFaultHook((step) => {
+    const count = (taken.get(step) ?? 0) + 1;
+    taken.set(step, count);
+    for (const fault of faults) {
+      if (fault.step === step && fault.nth === count) process.kill(process.pid, fault.signal);
+    }
+  });
+}
+
+function readFault(variable: string, signal: 'SIGKILL' | 'SIGSTOP') {
+  const [step, nth] = (process.env[variable] ?? '').split(':');
+  return step ? { step, nth: Number(nth ?? 1), signal } : undefined;
+}

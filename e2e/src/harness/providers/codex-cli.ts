@@ -1,0 +1,63 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { shellToolCall } from '@holdfast/provider-core/certification';
+import { readJsonLines } from '../read-json-lines.js';
+import type { ProviderFixture } from './provider-fixture.js';
+
+/** Codex CLI: one rollout a session, below `sessions/<year>/<month>/<day>/`. */
+export const codexCli: ProviderFixture = {
+  provider: 'codex-cli',
+  model: 'gpt-5-codex',
+  cliHomeName: '.codex',
+  basePath: '/v1',
+  env: {},
+  prepareCliHome: async (cliHome, { workingDir }) => {
+    await mkdir(cliHome, { recursive: true, mode: 0o700 });
+    const lines = [
+      'check_for_update_on_startup = false',
+      `[projects.${JSON.stringify(workingDir)}]`,
+      'trust_level = "trusted"',
+    ];
+    await writeFile(join(cliHome, 'config.toml'), `${lines.join('\n')}\n`);
+  },
+  shellCall: (command) => shellToolCall('openai-responses', command),
+  withoutRetries: {},
+  forcedPage: {},
+  readUserMessages: async (cliHome, nativeSessionId) => {
+    const path = (await findRollouts(cliHome)).get(nativeSessionId);
+    const lines: readonly RolloutLine[] = path === undefined ? [] : await readJsonLines(path);
+    return lines.flatMap(({ type, payload }) => {
+      const isMessage =
+        type === 'event_msg' &&
+        payload?.type === 'item_completed' &&
+        payload.item?.type === 'UserMessage';
+      if (!isMessage) return [];
+      return [(payload?.item?.content ?? []).map(({ text }) => text ?? '').join('')];
+    });
+  },
+  findRecords: findRollouts,
+};
+
+async function findRollouts(cliHome: string): Promise<ReadonlyMap<string, string>> {
+  const sessions = join(cliHome, 'sessions');
+  const entries = await readdir(sessions, { recursive: true }).catch(() => []);
+  return new Map(
+    entries.flatMap((entry) => {
+      const id = /rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/.exec(
+        entry,
+      )?.[1];
+      return id === undefined ? [] : [[id, join(sessions, entry)] as const];
+    }),
+  );
+}
+
+interface RolloutLine {
+  readonly type?: string;
+  readonly payload?: {
+    readonly type?: string;
+    readonly item?: {
+      readonly type?: string;
+      readonly content?: readonly { readonly text?: string }[];
+    };
+  };
+}

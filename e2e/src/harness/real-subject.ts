@@ -1,0 +1,302 @@
+import { readdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findProvider } from '@holdfast/provider-core';
+import type {
+  CertificationSubject,
+  Claims,
+  HandleJson,
+  LossDepth,
+  RunningTurn,
+  SubjectTurn,
+  SubjectTurnOptions,
+} from '@holdfast/provider-core/certification';
+import type { CliUnderTest } from './cli-under-test.js';
+import { killSession } from './kill-session.js';
+import { type ModelLifetime, startModelLifetime } from './model-lifetime.js';
+import { orphanLease } from './orphan-lease.js';
+import { createPlace, type Place } from './place.js';
+import { findProcessesOf, killUntilGone } from './processes.js';
+import { getProviderFixture } from './providers/index.js';
+import type { ProviderFixture } from './providers/provider-fixture.js';
+import { createTmuxDoor, type TmuxDoor } from './tmux.js';
+import { waitFor } from './wait-for.js';
+import type { WorkerAction } from './worker/worker-command.js';
+import { startWorker, type WorkerProcess } from './worker-process.js';
+
+export interface RealSubjectOptions {
+  readonly cli: CliUnderTest;
+  readonly layer: 'provider-core' | 'agent';
+  /** A fault planted in the layer that the workers run. */
+  readonly plant?: string | undefined;
+  /** Laid over every configuration. */
+  readonly config?: HandleJson | undefined;
+}
+
+type ProviderFields = HandleJson;
+
+/** A layer over a real CLI in real tmux, with folders, a model and a tmux server of its own. */
+export class RealSubject implements CertificationSubject, AsyncDisposable {
+  readonly claims: Claims;
+  readonly provider: string;
+  readonly place: Place;
+  readonly tmux: TmuxDoor;
+  readonly lifetime: ModelLifetime;
+  readonly fixture: ProviderFixture;
+  readonly #options: RealSubjectOptions;
+  #binary: string;
+  #deadlineMs = 60_000;
+  readonly #workers = new Set<WorkerProcess>();
+  /** The last handle of every session, to be closed in the end. */
+  readonly #open = new Map<string, HandleJson>();
+
+  private constructor(options: RealSubjectOptions, place: Place, lifetime: ModelLifetime) {
+    this.#options = options;
+    this.place = place;
+    this.lifetime = lifetime;
+    this.provider = options.cli.provider;
+    this.#binary = options.cli.binary;
+    this.fixture = getProviderFixture(this.provider);
+    this.tmux = createTmuxDoor(place.stateDir);
+    const definition = findProvider(this.provider);
+    if (!definition) throw new Error(`provider-core has no provider ${this.provider}.`);
+    this.claims = definition;
+  }
+
+  /** Sets up the home, the working directory and the model. */
+  static async create(options: RealSubjectOptions): Promise<RealSubject> {
+    const place = await createPlace();
+    const subject = new RealSubject(options, place, await startModelLifetime());
+    await subject.fixture.prepareCliHome(subject.cliHome, place);
+    return subject;
+  }
+
+  get cliHome(): string {
+    return join(this.place.home, this.fixture.cliHomeName);
+  }
+  get workingDir(): string {
+    return this.place.workingDir;
+  }
+  get model(): string {
+    return this.fixture.model;
+  }
+  get unattended(): HandleJson {
+    return { toolPolicy: { permissions: 'full' } };
+  }
+  get withoutRetries(): HandleJson {
+    return withEnv(this.fixture, this.fixture.withoutRetries);
+  }
+  get forcedPage(): HandleJson {
+    return withEnv(this.fixture, this.fixture.forcedPage);
+  }
+  get mcpFixture() {
+    const program = fileURLToPath(new URL('./mcp-fixture.js', import.meta.url));
+    const server = { command: process.execPath, args: [program] };
+    return { config: { mcpServers: { lantern: server } }, toolName: 'light_the_lantern' };
+  }
+
+  /** Starts the CLI through another program from here on. */
+  useBinary(binary: string): void {
+    this.#binary = binary;
+  }
+
+  /** How long a condition is waited for. */
+  useDeadline(deadlineMs: number): void {
+    this.#deadlineMs = deadlineMs;
+  }
+
+  /** The configuration every session is started with. */
+  config(over: HandleJson = {}): HandleJson {
+    return {
+      provider: this.provider,
+      workingDir: this.workingDir,
+      model: this.model,
+      cliHome: this.cliHome,
+      binary: this.#binary,
+      endpoint: { baseUrl: this.lifetime.baseUrl + this.fixture.basePath, apiKey: 'loopback-key' },
+      env: this.fixture.env,
+      ...this.#options.config,
+      ...over,
+    };
+  }
+
+  start = (message: string, options?: SubjectTurnOptions): Promise<SubjectTurn> =>
+    this.begin(undefined, message, options).finished;
+
+  continue = (
+    handle: HandleJson,
+    message: string,
+    options?: SubjectTurnOptions,
+  ): Promise<SubjectTurn> => this.begin(handle, message, options).finished;
+
+  begin = (
+    handle: HandleJson | undefined,
+    message: string,
+    options: SubjectTurnOptions = {},
+  ): RunningTurn => {
+    const { config, freezeAt, dieAt, ...turn } = options;
+    const over = config as HandleJson | undefined;
+    const action: WorkerAction = handle
+      ? {
+          type: 'continue',
+          provider: this.provider,
+          handle,
+          config: over && this.config({ ...this.#startedWith(handle), ...over }),
+          agentConfig: this.config(this.#startedWith(handle)),
+          message,
+          options: turn,
+        }
+      : {
+          type: 'start',
+          provider: this.provider,
+          config: this.config(over),
+          message,
+          options: turn,
+        };
+    const worker = this.#startWorker(action, {
+      ...(freezeAt && { HOLDFAST_FREEZE_STEP: `${freezeAt}:1` }),
+      ...(dieAt && { HOLDFAST_FAULT_STEP: `${dieAt}:1` }),
+    });
+    if (!handle)
+      worker.handle.then(
+        (known) => this.#remember(known, over),
+        () => {},
+      );
+    return this.#runningTurn(worker);
+  };
+
+  inspect = async (handle: HandleJson): Promise<'present' | 'absent' | 'unknown'> => {
+    const action = { type: 'inspect' as const, handle: this.providerFields(handle) };
+    const worker = this.#startWorker(action, {}, 'provider-core');
+    const { state } = (await worker.result) as { readonly state: 'present' | 'absent' | 'unknown' };
+    return state;
+  };
+
+  close = async (handle: HandleJson): Promise<void> => {
+    const agentConfig = this.config(this.#startedWith(handle));
+    const action = { type: 'close' as const, provider: this.provider, handle, agentConfig };
+    await this.#startWorker(action).result;
+    this.#open.delete(this.nativeSessionId(handle));
+  };
+
+  lose = (handle: HandleJson, depth: LossDepth): Promise<void> =>
+    killSession(
+      {
+        stateDir: this.place.stateDir,
+        nativeSessionId: this.nativeSessionId(handle),
+        tmuxSession: this.#tmuxSession(handle),
+        tmux: this.tmux,
+      },
+      depth,
+    );
+
+  livingProcesses = () => findProcessesOf(this.place.root);
+  restartModel = () => this.lifetime.restart();
+  modelRequests = () => this.lifetime.requests();
+  waitUntil = (awaited: string, probe: () => boolean | Promise<boolean>) =>
+    waitFor(awaited, probe, { deadlineMs: this.#deadlineMs });
+  recordedMessages = (handle: HandleJson) =>
+    this.fixture.readUserMessages(this.cliHome, this.nativeSessionId(handle));
+  nativeSessions = async () => [...(await this.fixture.findRecords(this.cliHome)).keys()];
+  createFolder = () => this.place.createFolder('folder');
+  hasFiles = async (folder: string) => (await readdir(folder)).length > 0;
+  createVirginCliHome = () => this.place.createFolder('virgin');
+  shellCall = (command: string) => this.fixture.shellCall(command);
+  orphanLease = (handle: HandleJson) => orphanLease(this.cliHome, this.nativeSessionId(handle));
+
+  removeNativeHistory = async (handle: HandleJson): Promise<void> => {
+    const records = await this.fixture.findRecords(this.cliHome);
+    const path = records.get(this.nativeSessionId(handle));
+    if (path === undefined) throw new Error('The provider has no record that could be removed.');
+    await rename(path, join(await this.place.createFolder('removed'), 'record'));
+  };
+
+  leaveDraft = async (handle: HandleJson, text: string): Promise<void> => {
+    await this.tmux.run('send-keys', '-t', `=${this.#tmuxSession(handle)}:`, '-l', '--', text);
+  };
+  screen = (handle: HandleJson): Promise<string> =>
+    this.tmux.run('capture-pane', '-p', '-t', `=${this.#tmuxSession(handle)}:`);
+
+  providerFields = (handle: HandleJson): ProviderFields =>
+    this.#options.layer === 'agent' ? (handle['provider'] as ProviderFields) : handle;
+
+  withProviderFields = (handle: HandleJson, fields: HandleJson): HandleJson => {
+    const changed = { ...this.providerFields(handle), ...fields };
+    return this.#options.layer === 'agent' ? { ...handle, provider: changed } : changed;
+  };
+
+  nativeSessionId = (handle: HandleJson): string =>
+    String(this.providerFields(handle)['native_session_id']);
+
+  /** Closes every session, then fails if anything of ours still lives. Leaves nothing behind either way. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const worker of this.#workers) await worker.kill();
+    const failures: unknown[] = [];
+    for (const handle of [...this.#open.values()]) {
+      await this.close(handle).catch((error: unknown) => failures.push(error));
+    }
+    const left = await this.#findLeftovers();
+    await killUntilGone(this.livingProcesses);
+    await this.lifetime.stop().catch((error: unknown) => failures.push(error));
+    if (process.env['HOLDFAST_KEEP']) process.stderr.write(`kept ${this.place.root}\n`);
+    else await this.place.remove();
+    if (left.length > 0) failures.push(new Error(`Left over after close: ${left.join('; ')}`));
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /** What lives when every session is closed and each server had its time to end. */
+  async #findLeftovers(): Promise<readonly string[]> {
+    let left: readonly string[] = [];
+    const isEmpty = async () => {
+      left = (await this.livingProcesses()).map(({ pid, command }) => `${pid} ${command}`);
+      return left.length === 0;
+    };
+    await waitFor('the end of every process', isEmpty, { deadlineMs: 10_000 }).catch(() => {});
+    return left;
+  }
+
+  #startWorker(
+    action: WorkerAction,
+    env: Readonly<Record<string, string>> = {},
+    layer = this.#options.layer,
+  ): WorkerProcess {
+    const { stateDir, home } = this.place;
+    const command = { layer, stateDir, action, plant: this.#options.plant };
+    const worker = startWorker(command, { home, env });
+    this.#workers.add(worker);
+    void worker.exited.then(() => this.#workers.delete(worker));
+    return worker;
+  }
+
+  #runningTurn(worker: WorkerProcess): RunningTurn {
+    const finished = worker.result.then((result) => {
+      const turn = { ...(result as SubjectTurn), events: worker.events() as SubjectTurn['events'] };
+      this.#remember(turn.handle);
+      return turn;
+    });
+    finished.catch(() => {});
+    return { ...worker, finished, events: () => worker.events() as SubjectTurn['events'] };
+  }
+
+  readonly #startConfigs = new Map<string, HandleJson>();
+
+  #remember(handle: HandleJson, startedWith?: HandleJson): void {
+    const id = this.nativeSessionId(handle);
+    this.#open.set(id, handle);
+    if (startedWith) this.#startConfigs.set(id, startedWith);
+  }
+
+  #startedWith(handle: HandleJson): HandleJson {
+    return this.#startConfigs.get(this.nativeSessionId(handle)) ?? {};
+  }
+
+  #tmuxSession(handle: HandleJson): string | undefined {
+    const latest = this.#open.get(this.nativeSessionId(handle)) ?? handle;
+    const name = this.providerFields(latest)['tmux_session'];
+    return typeof name === 'string' ? name : undefined;
+  }
+}
+
+function withEnv({ env }: ProviderFixture, config: HandleJson): HandleJson {
+  return { ...config, env: { ...env, ...(config['env'] as object | undefined) } };
+}

@@ -1,0 +1,63 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { WorkerAction, WorkerCommand } from './worker-command.js';
+
+type Plant = (action: WorkerAction, command: WorkerCommand) => WorkerAction | Promise<WorkerAction>;
+
+/** Faults of a layer over a real CLI, for runs that must fail: what the layer does instead of what it was asked to. */
+const plants: Readonly<Record<string, Plant>> = {
+  starts_afresh: (action) =>
+    action.type === 'continue'
+      ? {
+          type: 'start',
+          provider: action.provider,
+          config: action.agentConfig,
+          message: action.message,
+          options: action.options,
+        }
+      : action,
+  replays_history: (action) =>
+    action.type === 'continue'
+      ? { ...action, message: `Remember the codeword heron.\n\n${action.message}` }
+      : action,
+  ignores_changes: (action) => {
+    if (action.type !== 'continue') return action;
+    const { config: _config, ...rest } = action;
+    const { working_dir: _workingDir, ...handle } = action.handle;
+    return { ...rest, handle };
+  },
+  trims_messages: (action) =>
+    'message' in action ? { ...action, message: action.message.trim() } : action,
+  clears_drafts: (action) =>
+    'options' in action ? { ...action, options: { ...action.options, draft: 'replace' } } : action,
+  closes_nothing: (action) =>
+    action.type === 'close' ? { type: 'inspect', handle: action.handle } : action,
+  removes_leases: async (action) => {
+    if ('agentConfig' in action) {
+      await rm(join(String(action.agentConfig['cliHome']), '.holdfast'), {
+        recursive: true,
+        force: true,
+      });
+    }
+    return action;
+  },
+  forgets_turns: async (action, { stateDir }) => {
+    await rm(join(stateDir, 'starts'), { recursive: true, force: true });
+    const id = 'handle' in action ? action.handle['native_session_id'] : undefined;
+    if (id !== undefined) {
+      const session = join(
+        stateDir,
+        'sessions',
+        String(action.type === 'continue' && action.provider),
+      );
+      await rm(join(session, String(id), 'turns'), { recursive: true, force: true });
+    }
+    return action;
+  },
+};
+
+/** The action with its planted fault, if the command has one that changes what is asked. */
+export async function plantFault(command: WorkerCommand): Promise<WorkerAction> {
+  const plant = plants[command.plant ?? ''];
+  return plant ? plant(command.action, command) : command.action;
+}

@@ -1,0 +1,58 @@
+import { findProvider } from '@holdfast/provider-core';
+import { proveOnce } from '../certify/prove-once.js';
+import type { CliUnderTest } from '../harness/cli-under-test.js';
+import { runJobs } from '../harness/run-jobs.js';
+import { listPlantedFaults, type PlantedFault } from './fault-list.js';
+
+interface PlantedJob {
+  readonly cli: CliUnderTest;
+  readonly fault: PlantedFault;
+}
+
+interface PlantedOptions {
+  readonly jobs: string;
+  readonly only?: string | undefined;
+}
+
+/** Runs each planted fault under the proof that must catch it; a proof that passes has failed. */
+export async function runPlantedFaults(
+  clis: readonly CliUnderTest[],
+  { jobs, only }: PlantedOptions,
+): Promise<{ passed: number; failed: number }> {
+  const outcomes = await runJobs(listPlantedJobs(clis, only), Number(jobs), runPlanted);
+  const failed = outcomes.filter((isCaught) => !isCaught).length;
+  return { passed: outcomes.length - failed, failed };
+}
+
+function listPlantedJobs(
+  clis: readonly CliUnderTest[],
+  only: string | undefined,
+): readonly PlantedJob[] {
+  const newest = new Map(clis.map((cli) => [cli.provider, cli]));
+  return [...newest.values()].flatMap((cli) => {
+    const isTyped = findProvider(cli.provider)?.transports.tmux?.kind === 'typed_pane';
+    return listPlantedFaults(isTyped)
+      .filter(({ certification }) => only === undefined || only.split(',').includes(certification))
+      .map((fault) => ({ cli, fault }));
+  });
+}
+
+async function runPlanted({ cli, fault }: PlantedJob): Promise<boolean> {
+  const { row, seconds, error } = await proveOnce({
+    cli,
+    layer: 'provider-core',
+    certification: fault.certification,
+    fault,
+  });
+  const isCaught = row.result === 'failed';
+  const verdict = isCaught ? 'ok    ' : 'FAILED';
+  console.log(
+    `${verdict}  ${cli.provider} ${cli.version} that ${fault.name}: ${fault.certification} (${seconds.toFixed(1)} s)`,
+  );
+  if (isCaught) process.stderr.write(`  caught by: ${firstLine(error)}\n`);
+  return isCaught;
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+}
