@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { readProcessStatus } from '../state/process-identity.js';
 import { waitUntil } from '../time/wait-until.js';
 import { ProcessStartError, runProcess, spawnDetached, spawnPiped } from './run-process.js';
-import { findStartTime } from './tmux/server-process.js';
 
 let workingDir: string;
 
@@ -32,7 +32,7 @@ async function untilFile(name: string): Promise<string> {
 }
 
 async function untilEnded(pid: number): Promise<void> {
-  await waitUntil(async () => (await findStartTime(pid)) === undefined, {
+  await waitUntil(() => ['Z', undefined].includes(readProcessStatus(pid)?.state), {
     awaiting: 'the process to end',
     deadlineMs: 10_000,
   });
@@ -109,7 +109,7 @@ describe('spawnDetached', () => {
       expect((await stat(stdoutFile)).mode & 0o777).toBe(0o600);
       const fields = (await readFile(`/proc/${child.pid}/stat`, 'utf8')).split(') ')[1]?.split(' ');
       expect(fields?.[3]).toBe(String(child.pid));
-      expect(child.startTime).toBe(await findStartTime(child.pid));
+      expect(child.startTime).toBe(readProcessStatus(child.pid)?.startTime);
     } finally {
       process.kill(child.pid, 'SIGKILL');
     }

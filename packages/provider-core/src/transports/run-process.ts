@@ -1,7 +1,7 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { type FileHandle, open } from 'node:fs/promises';
+import { readProcessStartTime } from '../state/process-identity.js';
 import { systemClock } from '../time/clock.js';
-import { findStartTime } from './tmux/server-process.js';
 
 /** What to run. The environment is exactly `env`: nothing of ours is added. */
 export interface ProcessRequest {
@@ -169,7 +169,7 @@ export async function spawnDetached(request: SpawnDetachedRequest): Promise<Deta
   });
   const pid = await waitForStart(child, request.file);
   child.unref();
-  const startTime = await findStartTime(pid);
+  const startTime = readProcessStartTime(pid);
   return { pid, ...(startTime === undefined ? {} : { startTime }) };
 }
 

@@ -56,6 +56,8 @@ export class ControlConnection {
     this.#closed = new Promise((resolve) => {
       child.on('close', () => {
         this.#fail();
+        // A client that was killed says nothing; who watches panes must look again all the same.
+        onNotification('%exit');
         resolve();
       });
     });

@@ -1,7 +1,9 @@
 import { createConnection } from 'node:net';
+import { observePid } from '../../state/process-identity.js';
+import { errorCode } from '../../state/state-error.js';
 import { waitUntil } from '../../time/wait-until.js';
 import { type CommandLimits, withDeadline } from './deadline.js';
-import { findServerProcess, findStartTime } from './server-process.js';
+import { findServerProcess } from './server-process.js';
 import { createTmuxClient, type TmuxClientOptions } from './tmux-client.js';
 import { TmuxError } from './tmux-error.js';
 
@@ -36,12 +38,13 @@ export async function findSocketState(
   if (socket !== 'closed') return socket;
   const server = await findServerProcess(socketPath);
   if (server.state !== 'alive') return server.state === 'none' ? 'gone' : 'unknown';
-  return recreateSocket({ socketPath, pid: server.pid, deadlineMs, signal });
+  return recreateSocket({ ...server, socketPath, deadlineMs, signal });
 }
 
 interface RecreateRequest extends CommandLimits {
   readonly socketPath: string;
   readonly pid: number;
+  readonly startTime: string;
 }
 
 /**
@@ -49,15 +52,15 @@ interface RecreateRequest extends CommandLimits {
  * that is just ending has no socket either: it ends instead.
  */
 async function recreateSocket(request: RecreateRequest): Promise<'answered' | 'gone' | 'unknown'> {
-  const { socketPath, pid, deadlineMs = PROBE_DEADLINE_MS, signal } = request;
+  const { socketPath, pid, startTime, deadlineMs = PROBE_DEADLINE_MS, signal } = request;
   try {
     process.kill(pid, 'SIGUSR1');
-  } catch {
-    return 'gone';
+  } catch (error) {
+    return errorCode(error) === 'ESRCH' ? 'gone' : 'unknown';
   }
   const look = async () => {
     if ((await probeSocket(socketPath, { deadlineMs, signal })) === 'answered') return 'answered';
-    return (await findStartTime(pid)) === undefined && 'gone';
+    return observePid(pid, startTime) === 'dead' && 'gone';
   };
   const awaiting = 'the tmux socket to come back';
   try {

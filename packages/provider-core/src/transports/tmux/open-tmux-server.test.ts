@@ -2,11 +2,12 @@ import { chmod, mkdtemp, readFile, realpath, rm, unlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readProcessStatus } from '../../state/process-identity.js';
 import { waitUntil } from '../../time/wait-until.js';
 import { observeTmuxServer } from './observe-tmux-server.js';
 import { openTmuxServer } from './open-tmux-server.js';
 import { createFencedScript } from './pane-scripts.js';
-import { findServerProcess, findStartTime } from './server-process.js';
+import { findServerProcess } from './server-process.js';
 import { createTmuxClient } from './tmux-client.js';
 import type { TmuxServer } from './tmux-server.js';
 
@@ -43,7 +44,7 @@ function pidOf(server: TmuxServer): number {
 }
 
 async function untilEnded(pid: number): Promise<void> {
-  await waitUntil(async () => (await findStartTime(pid)) === undefined, {
+  await waitUntil(() => ['Z', undefined].includes(readProcessStatus(pid)?.state), {
     awaiting: 'the process to end',
     deadlineMs: 10_000,
   });
@@ -148,7 +149,7 @@ describe('a tmux server that goes wrong', () => {
     await unlink(socketPath);
     await writeFile(`${socketPath}.server.json`, '{"pid":');
     expect(await observeTmuxServer({ socketPath })).toBe('running');
-    expect(await findServerProcess(socketPath)).toEqual({ state: 'alive', pid: server.pid });
+    expect(await findServerProcess(socketPath)).toMatchObject({ state: 'alive', pid: server.pid });
   });
 
   it('is not looked for in a process that has its old id', async () => {
@@ -166,7 +167,7 @@ describe('a tmux server that goes wrong', () => {
     const record = JSON.parse(await readFile(`${socketPath}.server.json`, 'utf8'));
     process.kill(pidOf(server), 'SIGKILL');
     await untilEnded(pidOf(server));
-    const other = { ...record, pidNamespace: 'pid:[1]' };
+    const other = { ...record, pid_namespace: 'pid:[1]' };
     await writeFile(`${socketPath}.server.json`, JSON.stringify(other));
     expect(await observeTmuxServer({ socketPath })).toBe('unknown');
   });

@@ -1,93 +1,77 @@
-import { randomBytes } from 'node:crypto';
-import { readdir, readFile, readlink, rename, writeFile } from 'node:fs/promises';
-import { z } from 'zod';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { writeFileAtomic } from '../../state/atomic-write.js';
+import {
+  listPids,
+  observePid,
+  observeProcess,
+  ownIdentity,
+  type ProcessIdentity,
+  readProcessStartTime,
+} from '../../state/process-identity.js';
+import { serverRecordCodec } from './server-record.wire.js';
 
 /** Whether the server process of a socket lives, whatever the socket itself says. */
 export type ServerProcess =
-  | { readonly state: 'alive'; readonly pid: number }
+  | { readonly state: 'alive'; readonly pid: number; readonly startTime: string }
   | { readonly state: 'none' }
   | { readonly state: 'unknown' };
 
-const recordSchema = z.looseObject({
-  pid: z.number().int().positive(),
-  startTime: z.string(),
-  bootId: z.string(),
-  pidNamespace: z.string(),
-});
-
 /** Writes down which process serves the socket, so that it is found when the socket file is gone. */
 export async function recordServerProcess(socketPath: string, pid: number): Promise<void> {
-  const startTime = await findStartTime(pid);
-  const here = await findPlace();
-  if (startTime === undefined || !here) return;
-  const path = recordPath(socketPath);
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-  await writeFile(temporary, `${JSON.stringify({ pid, startTime, ...here })}\n`, { mode: 0o600 });
-  await rename(temporary, path);
+  const startTime = readProcessStartTime(pid);
+  if (startTime === undefined) return;
+  const known = await readRecord(socketPath);
+  if (known?.pid === pid && known.startTime === startTime) return;
+  const identity = { ...ownIdentity(), pid, startTime };
+  // Replaced even when it was damaged: the server has just said itself who it is.
+  await writeFileAtomic(
+    recordPath(socketPath),
+    `${JSON.stringify(serverRecordCodec.encode(identity))}\n`,
+  );
 }
 
 /** Looks for the server by its record, then among the processes that name the socket. Read-only. */
 export async function findServerProcess(socketPath: string): Promise<ServerProcess> {
-  const recorded = await readRecordedProcess(socketPath);
-  return recorded.state === 'none' ? scanForServer(socketPath) : recorded;
-}
-
-/** When a process started, in ticks since boot; absent when it is gone, a zombie, or cannot be seen. */
-export async function findStartTime(pid: number): Promise<string | undefined> {
-  const stat = await readText(`/proc/${pid}/stat`);
-  if (stat === undefined) return undefined;
-  // The name in parentheses may hold anything, blanks and parentheses too.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
-}
-
-async function readRecordedProcess(socketPath: string): Promise<ServerProcess> {
-  const text = await readText(recordPath(socketPath));
-  const record = text === undefined ? undefined : readRecord(text);
-  if (!record) return { state: 'none' };
-  const here = await findPlace();
-  if (!here) return { state: 'unknown' };
-  if (record.bootId !== here.bootId) return { state: 'none' };
-  if (record.pidNamespace !== here.pidNamespace) return { state: 'unknown' };
-  const isSame = (await findStartTime(record.pid)) === record.startTime;
-  return isSame ? { state: 'alive', pid: record.pid } : { state: 'none' };
-}
-
-function readRecord(text: string): z.infer<typeof recordSchema> | undefined {
-  try {
-    return recordSchema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
+  const record = await readRecord(socketPath);
+  const state = record ? observeProcess(record) : 'dead';
+  if (record && state === 'alive') {
+    return { state, pid: record.pid, startTime: record.startTime };
   }
+  const found = scanForServer(socketPath);
+  return found.state === 'none' && state === 'unknown' ? { state } : found;
 }
 
-async function scanForServer(socketPath: string): Promise<ServerProcess> {
-  const names = await readdir('/proc').catch(() => []);
-  for (const name of names) {
-    if (!/^\d+$/.test(name)) continue;
-    if ((await readText(`/proc/${name}/comm`)) !== 'tmux: server\n') continue;
-    const cmdline = (await readText(`/proc/${name}/cmdline`)) ?? '';
-    const isOurs = cmdline.split('\0').includes(socketPath);
-    if (isOurs && (await findStartTime(Number(name)))) return { state: 'alive', pid: Number(name) };
+function scanForServer(socketPath: string): ServerProcess {
+  for (const pid of listPids()) {
+    if (readText(`/proc/${pid}/comm`) !== 'tmux: server\n') continue;
+    if (!readText(`/proc/${pid}/cmdline`).split('\0').includes(socketPath)) continue;
+    const startTime = readProcessStartTime(pid);
+    if (startTime !== undefined && observePid(pid, startTime) === 'alive') {
+      return { state: 'alive', pid, startTime };
+    }
   }
   return { state: 'none' };
 }
 
-interface Place {
-  readonly bootId: string;
-  readonly pidNamespace: string;
-}
-
-async function findPlace(): Promise<Place | undefined> {
-  const bootId = await readText('/proc/sys/kernel/random/boot_id');
-  const pidNamespace = await readlink('/proc/self/ns/pid').catch(() => undefined);
-  return bootId && pidNamespace ? { bootId: bootId.trim(), pidNamespace } : undefined;
+async function readRecord(socketPath: string): Promise<ProcessIdentity | undefined> {
+  const text = await readFile(recordPath(socketPath), 'utf8').catch(() => '');
+  try {
+    return serverRecordCodec.safeDecode(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
 }
 
 function recordPath(socketPath: string): string {
   return `${socketPath}.server.json`;
 }
 
-async function readText(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch(() => undefined);
+/** Empty for a process that ended while we looked. */
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import { readProcessStartTime } from '../../state/process-identity.js';
 import type { CommandChannel } from './command-channel.js';
 import type { TmuxReply } from './control-protocol.js';
 import type { CommandLimits } from './deadline.js';
@@ -16,7 +17,7 @@ import {
   readVariableNames,
   type TmuxKey,
 } from './pane-scripts.js';
-import { findStartTime } from './server-process.js';
+
 import { isTmuxError, TmuxError } from './tmux-error.js';
 import { checkPlainToken, readSessionName } from './tmux-quote.js';
 
@@ -102,7 +103,7 @@ export class TmuxServer implements AsyncDisposable {
       const panes = await this.#listMarkedPanes(limits);
       const pane = panes.find((candidate) => candidate.nonce === nonce);
       if (!pane) return { state: 'absent' };
-      const startTime = await findStartTime(pane.pid);
+      const startTime = readProcessStartTime(pane.pid);
       return { state: 'present', ...pane, ...(startTime === undefined ? {} : { startTime }) };
     } catch (error) {
       if (isTmuxError(error, 'server_gone')) return { state: 'absent' };
@@ -274,14 +275,14 @@ function readFailure(error: string): TmuxError {
   return new TmuxError('command_failed', `tmux: ${error.trim().slice(-500)}`, { mayHaveRun: true });
 }
 
-async function readOpenedPane(lines: readonly string[]): Promise<Pane> {
+function readOpenedPane(lines: readonly string[]): Pane {
   const [sessionId, paneId, pid, sessionName] = (lines[0] ?? '').split(' ');
   if (!sessionId || !paneId || !pid || !sessionName) {
     throw new TmuxError('command_failed', 'tmux did not say which pane it opened.', {
       mayHaveRun: true,
     });
   }
-  const startTime = await findStartTime(Number(pid));
+  const startTime = readProcessStartTime(Number(pid));
   return {
     paneId,
     sessionId,
