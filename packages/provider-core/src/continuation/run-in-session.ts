@@ -38,7 +38,8 @@ export async function runInSession(turn: SessionTurn): Promise<TurnResult> {
   if (outcome) return outcome;
   await live.attachEvents(paths.events, { replay: false });
   live.publishHandle(session.handle());
-  return runTurn({
+  // Awaited here: the lease must be held until the turn is over.
+  return await runTurn({
     session,
     journal,
     fence: lease,

@@ -20,7 +20,8 @@ export async function sendMessage(
   await using open = await openSession(run, { finishInterruptedTurn: false });
   await waitUntilFree(run, open);
   const cursor = await submit(run, open, mayStandInComposer);
-  return followTurn(run, open, cursor);
+  // Awaited here: the session must stay open until the turn is over.
+  return await followTurn(run, open, cursor);
 }
 
 /** Attaches to a turn that runs, or may run, and follows it from where its message was sent. */
@@ -32,7 +33,8 @@ export async function attachAndFollow(
   if (!cursor) throw new Error('unreachable: a turn that may run was submitted');
   await using open = await openSession(run, { finishInterruptedTurn });
   run.emit({ type: 'running' });
-  return followTurn(run, open, cursor);
+  // Awaited here: the session must stay open until the turn is over.
+  return await followTurn(run, open, cursor);
 }
 
 async function prepare(run: TurnRun): Promise<void> {

@@ -108,7 +108,7 @@ async function startSession(parts: StartParts): Promise<TurnResult> {
     if (!isNewId || session.record.acknowledged) throw error;
     // The provider forgot a session that never held a message: nothing is lost by beginning anew.
     const again = await establishSession(parts, start, found);
-    return runInSession({ session: again, text, live, options, expectsLive: false });
+    return await runInSession({ session: again, text, live, options, expectsLive: false });
   }
 }
 

@@ -1,0 +1,285 @@
+import { cpSync } from 'node:fs';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isTurnError } from '../errors/turn-error.js';
+import type { ProviderDefinition } from '../spec/provider-definition.js';
+import type { TurnEvent } from '../spec/turn-event.js';
+import { setFaultHook } from '../state/fault-point.js';
+import { saveLaunchRecord } from '../state/launch-record.js';
+import { prepareStateDir } from '../state/prepare-state-dir.js';
+import { beginTurn } from './begin-turn.js';
+import { newRecord } from './resolve-session.js';
+import { runInSession } from './run-in-session.js';
+import { ScriptedProvider, scriptedTransport } from './scripted-transport.js';
+import { Session } from './session.js';
+import { resolveTurnOptions, type TurnOptions } from './turn-options.js';
+
+const definition: ProviderDefinition = {
+  id: 'scripted',
+  displayName: 'Scripted',
+  binary: 'scripted',
+  minimumVersion: '1.0.0',
+  readVersion: (output) => output,
+  cliHome: { variable: 'SCRIPTED_HOME', defaultName: '.scripted' },
+  nativeIdChosenBy: 'us',
+  legacySessionIdKey: 'scripted_session_id',
+  transports: {},
+  capabilities: {
+    tmuxContinuation: true,
+    nativeResumeInTmux: true,
+    requiresStableWorkingDir: true,
+    continuation: 'native',
+    process: { outlives: true },
+    durableBeforeTools: true,
+    finishesInterruptedTurns: false,
+    stableFields: ['working_dir', 'model'],
+    settings: {
+      model: 'reported',
+      permissions: 'reported',
+      systemPrompt: 'repeated, not reported',
+      mcpServers: 'repeated, not reported',
+    },
+  },
+};
+const nativeSessionId = '11111111-1111-4111-8111-111111111111';
+const turnId = '22222222-2222-4222-8222-222222222222';
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'hf-turn-'));
+});
+afterEach(async () => {
+  setFaultHook(undefined);
+  await rm(root, { recursive: true, force: true });
+});
+
+async function sessionOn(stateDir: string, provider: ScriptedProvider): Promise<Session> {
+  const layout = await prepareStateDir(stateDir);
+  const options = resolveTurnOptions({ stateDir });
+  const preflight = {
+    binary: '/bin/true',
+    cliVersion: '1.0.0',
+    cliHome: join(stateDir, '..', 'home'),
+  };
+  const record = {
+    ...newRecord(definition, { workingDir: '/' }, preflight, 'now'),
+    nativeSessionId,
+    acknowledged: true,
+  };
+  await saveLaunchRecord(layout, record);
+  return new Session({
+    definition,
+    transport: scriptedTransport(provider),
+    layout,
+    preflight,
+    record,
+    clock: options.clock,
+    logger: options.logger,
+  });
+}
+
+/** Wrapped: a turn is awaitable, so an async function that returned it bare would await it. */
+async function begin(
+  provider: ScriptedProvider,
+  text: string,
+  { stateDir = join(root, 'state'), id = turnId, ...more }: TurnOptions & { id?: string } = {},
+) {
+  const session = await sessionOn(stateDir, provider);
+  const options = resolveTurnOptions({ stateDir, ...more });
+  const turn = beginTurn(id, more.signal, (live) =>
+    runInSession({ session, text, live, options, expectsLive: false }),
+  );
+  return { turn };
+}
+
+async function send(...args: Parameters<typeof begin>) {
+  return (await begin(...args)).turn;
+}
+
+async function collect(events: AsyncIterable<TurnEvent>): Promise<TurnEvent[]> {
+  const seen: TurnEvent[] = [];
+  try {
+    for await (const event of events) seen.push(event);
+  } catch (error) {
+    if (!isTurnError(error)) throw error;
+  }
+  return seen;
+}
+
+describe('one message through the machine', () => {
+  it('is answered once and replayed byte for byte', async () => {
+    const provider = new ScriptedProvider();
+    const first = await await send(provider, 'hello');
+    const again = await await send(provider, 'hello');
+    expect(again.answer).toBe('heard: hello');
+    expect({ ...again, handle: 0, recovered: 0 }).toEqual({ ...first, handle: 0, recovered: 0 });
+    expect(provider.count('hello')).toBe(1);
+    expect(provider.opened).toBe(1);
+  });
+
+  it('refuses another message under the same id', async () => {
+    const provider = new ScriptedProvider();
+    await await send(provider, 'hello');
+    await expect(send(provider, 'bye')).rejects.toMatchObject({ kind: 'turn_conflict' });
+    expect(provider.sent).toEqual(['hello']);
+  });
+
+  it('emits its events in order without gaps, the final one last, to a late reader too', async () => {
+    const { turn } = await begin(new ScriptedProvider(), 'hello');
+    await turn;
+    const events = await collect(turn);
+    expect(events.map((event) => event.type)).toEqual([
+      'resuming',
+      'running',
+      'answer',
+      'quiescent',
+      'completed',
+    ]);
+    expect(events.map((event) => event.sequence)).toEqual([0, 1, 2, 3, 4]);
+    const tail = await collect(turn.events({ from: 3 }));
+    expect(tail.map((event) => event.type)).toEqual(['quiescent', 'completed']);
+  });
+
+  it('refuses a text the transport cannot take before anything is journaled', async () => {
+    const provider = new ScriptedProvider();
+    await expect(send(provider, '!ls')).rejects.toMatchObject({
+      kind: 'undeliverable_message',
+      reason: 'shell',
+    });
+    await expect(send(provider, '')).rejects.toMatchObject({
+      kind: 'undeliverable_message',
+      reason: 'empty',
+    });
+    expect(provider.opened).toBe(0);
+  });
+
+  it('parks a failure of the provider, then nudges and never sends the message again', async () => {
+    const provider = new ScriptedProvider();
+    const answers = provider.respond;
+    provider.respond = () => [
+      {
+        type: 'turn_failed',
+        reason: 'rate_limited',
+        detail: '429',
+        resetAt: '2030-01-01T00:00:00Z',
+      },
+    ];
+    await expect(send(provider, 'hello')).rejects.toMatchObject({
+      kind: 'rate_limited',
+      resetAt: '2030-01-01T00:00:00Z',
+    });
+    provider.respond = answers;
+    const result = await await send(provider, 'hello');
+    expect(result.answer).toBe('heard: Continue.');
+    expect(result.turnId).toBe(turnId);
+    expect(provider.sent).toEqual(['hello', 'Continue.']);
+    expect((await await send(provider, 'hello')).answer).toBe('heard: Continue.');
+    expect(provider.sent).toHaveLength(2);
+  });
+
+  it('settles a cut-off turn by policy: a typed error, or a nudge', async () => {
+    const provider = new ScriptedProvider();
+    const answers = provider.respond;
+    provider.respond = () => {
+      provider.process = { state: 'gone' };
+      return [];
+    };
+    await expect(send(provider, 'hello')).rejects.toMatchObject({
+      kind: 'turn_interrupted',
+      accepted: true,
+      inHistory: true,
+    });
+    provider.respond = answers;
+    const result = await await send(provider, 'hello', { onInterrupted: 'resume' });
+    expect(result.answer).toBe('heard: Continue.');
+    expect(provider.count('hello')).toBe(1);
+  });
+
+  it("makes the caller's own interrupt final", async () => {
+    const provider = new ScriptedProvider();
+    provider.respond = () => [];
+    const { turn } = await begin(provider, 'hello');
+    await turn.handle;
+    await turn.interrupt();
+    await expect(turn).rejects.toMatchObject({ kind: 'turn_interrupted' });
+    await expect(send(provider, 'hello')).rejects.toMatchObject({ kind: 'turn_interrupted' });
+    expect(provider.count('hello')).toBeLessThanOrEqual(1);
+  });
+
+  it('calls an unreadable record after submitting uncertain and sends nothing more', async () => {
+    const provider = new ScriptedProvider();
+    provider.respond = () => {
+      provider.process = { state: 'gone' };
+      provider.recordState = 'untrustworthy';
+      return [];
+    };
+    await expect(send(provider, 'hello')).rejects.toMatchObject({
+      kind: 'uncertain_delivery',
+    });
+    await expect(send(provider, 'hello')).rejects.toMatchObject({
+      kind: 'uncertain_delivery',
+    });
+    expect(provider.sent).toEqual(['hello']);
+  });
+
+  it('lets one of two callers at the same moment run; the other is told the owner', async () => {
+    const provider = new ScriptedProvider();
+    provider.respond = () => {
+      provider.process = { state: 'alive', activity: 'busy' };
+      return [];
+    };
+    const { turn: first } = await begin(provider, 'one');
+    await first.handle;
+    await expect(send(provider, 'two', { id: crypto.randomUUID() })).rejects.toMatchObject({
+      kind: 'session_busy',
+      owner: { kind: 'ours', pid: process.pid },
+    });
+    await first.interrupt();
+    expect(provider.sent).toEqual(['one']);
+  });
+});
+
+describe('after a crash at any step', () => {
+  it.each(['gone', 'idle'] as const)(
+    'the message stands once in the record and is answered (process %s)',
+    async (processAfter) => {
+      const live = new ScriptedProvider();
+      const snapshots: { step: string; dir: string; provider: ScriptedProvider }[] = [];
+      setFaultHook((step) => {
+        const dir = join(root, `at-${snapshots.length}-${step}`);
+        cpSync(join(root, 'state'), dir, { recursive: true });
+        snapshots.push({ step, dir, provider: live.copy() });
+      });
+      await await send(live, 'hello');
+      setFaultHook(undefined);
+      const machineSteps = new Set(snapshots.map(({ step }) => step));
+      for (const step of [
+        'prepared',
+        'opened',
+        'before_submitting',
+        'submitting',
+        'submitted',
+        'accepted',
+        'answered',
+        'before_ended',
+        'ended',
+      ]) {
+        expect(machineSteps).toContain(step);
+      }
+      for (const { step, dir, provider } of snapshots) {
+        provider.process =
+          processAfter === 'gone' ? { state: 'gone' } : { state: 'alive', activity: 'idle' };
+        await cp(dir, `${dir}-run`, { recursive: true });
+        const result = await await send(provider, 'hello', {
+          stateDir: `${dir}-run`,
+          onInterrupted: 'resume',
+        });
+        expect(result.answer, step).toBe('heard: hello');
+        expect(provider.count('hello'), step).toBe(1);
+      }
+    },
+    120_000,
+  );
+});
