@@ -165,11 +165,11 @@ async function endsTorn(file: FileHandle, size: number): Promise<boolean> {
   return last[0] !== NEWLINE;
 }
 
+/** One write, unless a disk that fills up takes a part: the next write then says so by its own code. */
 async function writeWhole(file: FileHandle, text: string): Promise<void> {
-  const bytes = Buffer.from(text, 'utf8');
-  const { bytesWritten } = await file.write(bytes);
-  if (bytesWritten === bytes.length) return;
-  // A disk that takes a part only is full; the next write says so by its own code.
-  const rest = bytes.subarray(bytesWritten);
-  await file.write(rest);
+  let rest = Buffer.from(text, 'utf8');
+  while (rest.length > 0) {
+    const { bytesWritten } = await file.write(rest);
+    rest = rest.subarray(bytesWritten);
+  }
 }

@@ -1,9 +1,10 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { TurnEvent } from '../spec/turn-event.js';
 import type { Clock } from '../time/clock.js';
 import { followJsonLines } from './follow-json-lines.js';
 import { readJsonLines } from './json-lines.js';
+import { ensurePrivateDirNow } from './private-dir.js';
 import { writeError } from './state-error.js';
 import { decodeTurnEvent } from './turn-events.wire.js';
 
@@ -13,7 +14,7 @@ import { decodeTurnEvent } from './turn-events.wire.js';
  */
 export async function appendTurnEvent(path: string, event: TurnEvent): Promise<void> {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    ensurePrivateDirNow(dirname(path));
     const file = openSync(path, 'a+', 0o600);
     try {
       writeSync(file, `${endsTorn(file) ? '\n' : ''}${JSON.stringify(event)}\n`);

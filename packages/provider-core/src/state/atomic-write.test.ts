@@ -1,0 +1,117 @@
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { readJsonFile, writeFileAtomic } from './atomic-write.js';
+import { setFaultHook } from './fault-point.js';
+
+async function temporaryDir(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'holdfast-'));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+afterEach(() => setFaultHook(undefined));
+
+function failAt(step: string, code: string): void {
+  setFaultHook((taken) => {
+    if (taken === step) throw Object.assign(new Error(`${code}: planted`), { code });
+  });
+}
+
+describe('writeFileAtomic', () => {
+  it('replaces the content and leaves nothing beside it', async () => {
+    const dir = await temporaryDir();
+    const path = join(dir, 'record.json');
+    await writeFileAtomic(path, 'one');
+    await writeFileAtomic(path, 'two');
+    expect(await readFile(path, 'utf8')).toBe('two');
+    expect(await readdir(dir)).toEqual(['record.json']);
+  });
+
+  it('makes files 0600 and folders 0700', async () => {
+    const dir = await temporaryDir();
+    const path = join(dir, 'a', 'b', 'record.json');
+    await writeFileAtomic(path, 'secret');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(dir, 'a'))).mode & 0o777).toBe(0o700);
+    expect((await stat(join(dir, 'a', 'b'))).mode & 0o777).toBe(0o700);
+  });
+
+  it.each([
+    ['ENOSPC', 'full'],
+    ['EDQUOT', 'full'],
+    ['EROFS', 'read_only'],
+    ['EACCES', 'read_only'],
+    ['EIO', 'unreadable'],
+  ])(
+    'tells %s as state_unusable %s, naming the path, and keeps the old file',
+    async (code, reason) => {
+      const dir = await temporaryDir();
+      const path = join(dir, 'record.json');
+      await writeFileAtomic(path, 'old');
+      failAt('atomic-write:written', code);
+      await expect(writeFileAtomic(path, 'new')).rejects.toMatchObject({
+        kind: 'state_unusable',
+        path,
+        reason,
+      });
+      expect(await readFile(path, 'utf8')).toBe('old');
+      expect(await readdir(dir)).toEqual(['record.json']);
+    },
+  );
+
+  it('never installs a mix of two writers', async () => {
+    const path = join(await temporaryDir(), 'record.json');
+    const contents = Array.from({ length: 40 }, (_, index) => `${index} `.repeat(20_000));
+    await Promise.all(contents.map((content) => writeFileAtomic(path, content)));
+    expect(contents).toContain(await readFile(path, 'utf8'));
+  });
+});
+
+describe('readJsonFile', () => {
+  it('tells present and absent apart', async () => {
+    const path = join(await temporaryDir(), 'record.json');
+    expect(await readJsonFile(path)).toEqual({ state: 'absent' });
+    await writeFileAtomic(path, '{"a":1}');
+    expect(await readJsonFile(path)).toEqual({ state: 'present', value: { a: 1 } });
+  });
+
+  it.each(['', '{"a":', '\0\0\0\0'])('moves %j aside and keeps its bytes', async (content) => {
+    const path = join(await temporaryDir(), 'record.json');
+    await writeFile(path, content);
+    expect(await readJsonFile(path)).toEqual({ state: 'damaged', movedTo: `${path}.damaged-1` });
+    expect(await readFile(`${path}.damaged-1`, 'utf8')).toBe(content);
+  });
+
+  it('stays damaged until the file is written anew', async () => {
+    const path = join(await temporaryDir(), 'record.json');
+    await writeFile(path, 'no json');
+    await readJsonFile(path);
+    expect(await readJsonFile(path)).toMatchObject({ state: 'damaged' });
+    await writeFileAtomic(path, '1');
+    expect(await readJsonFile(path)).toEqual({ state: 'present', value: 1 });
+  });
+
+  it('gives each damaged copy a name of its own', async () => {
+    const path = join(await temporaryDir(), 'record.json');
+    await writeFile(path, 'first');
+    await readJsonFile(path);
+    await writeFile(path, 'second');
+    expect(await readJsonFile(path)).toEqual({ state: 'damaged', movedTo: `${path}.damaged-2` });
+    expect(await readFile(`${path}.damaged-1`, 'utf8')).toBe('first');
+  });
+
+  it('takes what it cannot read for unknown, not for absent', async () => {
+    const dir = await temporaryDir();
+    await expect(readJsonFile(dir)).rejects.toMatchObject({
+      kind: 'state_unusable',
+      reason: 'unreadable',
+    });
+    if (process.getuid?.() === 0) return;
+    const path = join(dir, 'record.json');
+    await writeFile(path, '1');
+    await chmod(path, 0);
+    await expect(readJsonFile(path)).rejects.toMatchObject({ reason: 'unreadable' });
+  });
+});
