@@ -5,6 +5,6 @@ export default defineConfig(
   preset({
     index: 'src/index.ts',
     certification: 'src/certification/index.ts',
-    wire: 'src/wire/index.ts',
+    wire: 'src/wire.ts',
   }),
 );

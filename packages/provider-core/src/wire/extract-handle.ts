@@ -29,6 +29,7 @@ export function extractHandle(
       transport: 'tmux',
       native_session_id: nativeId,
       working_dir: fields['working_dir'],
+      project_dir_id: fields['gemini_project_dir_id'] ?? fields['project_dir_id'],
     });
   }
   return undefined;
