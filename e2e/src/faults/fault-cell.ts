@@ -1,0 +1,55 @@
+/** The durable steps of the turn machine at which the service is killed. */
+export const steps = [
+  'start_recorded',
+  'native_session_known',
+  'prepared',
+  'opened',
+  'before_submitting',
+  'submitting',
+  'submitted',
+  'accepted',
+  'answered',
+  'before_ended',
+  'ended',
+] as const;
+
+/** When something else than the service alone is killed. */
+export const windows = [
+  'between_turns',
+  'at_request',
+  'before_first_byte',
+  'mid_stream',
+  'in_tool',
+  'after_tool_block',
+  'after_end',
+] as const;
+
+/** What is killed; `server` only where the provider has one, `machine` is all of it and the service. */
+export const targets = ['service', 'pane', 'cli', 'server', 'tmux_server', 'machine'] as const;
+
+export type Step = (typeof steps)[number];
+export type Window = (typeof windows)[number];
+export type Target = (typeof targets)[number];
+
+/** One kill that is to be made. */
+export type FaultCell =
+  | { readonly kind: 'step'; readonly step: Step }
+  | {
+      readonly kind: 'window';
+      readonly window: Window;
+      readonly target: Target;
+      /** How long after the window the kill comes. */
+      readonly delayMs: number;
+    };
+
+/** The steps that only a first turn takes. */
+export function isStartStep(step: Step): boolean {
+  return step === 'start_recorded' || step === 'native_session_known';
+}
+
+/** A cell in a few words. */
+export function nameCell(cell: FaultCell): string {
+  return cell.kind === 'step'
+    ? `service at ${cell.step}`
+    : `${cell.target} ${cell.window}+${cell.delayMs}ms`;
+}
