@@ -10,7 +10,7 @@ export function pnpmCommand(...args) {
   // Inside `pnpm run` it is on the PATH already, and starting npx again would cost a second.
   if (process.env.npm_config_user_agent?.startsWith('pnpm/')) return ['pnpm', ...args];
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return ['npx', '--yes', packageManager, ...args];
+  return ['npx', '--yes', '--prefer-offline', packageManager, ...args];
 }
 
 /** Installs what the lockfile says, exactly; does nothing when node_modules already holds it. */
@@ -18,7 +18,9 @@ export async function installDependencies({ onProgress }) {
   const wanted = digestOfManifests();
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return;
   onProgress('Installing the dependencies (a minute on the first run) …');
-  const { status, output } = await runCommand(pnpmCommand('install', '--frozen-lockfile'));
+  const { status, output } = await runCommand(
+    pnpmCommand('install', '--frozen-lockfile', '--prefer-offline'),
+  );
   if (status !== 0) {
     throw new Error(`The dependencies could not be installed (exit ${status}).\n${output.trim()}`);
   }
