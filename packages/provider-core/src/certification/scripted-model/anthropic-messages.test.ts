@@ -86,6 +86,7 @@ describe('a request of Claude Code', () => {
         },
       ],
     });
+    expect(request.messages.map(({ role }) => role)).toEqual(['tool', 'user']);
     expect(readUserMessages(request)).toEqual([
       '<pasted_content id="1">\nkept\n</pasted_content id="1">\n',
     ]);

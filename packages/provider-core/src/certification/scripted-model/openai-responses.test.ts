@@ -31,7 +31,7 @@ describe('a request of Codex CLI', () => {
         { type: 'function_call', call_id: 'c1', name: 'exec_command', arguments: '{}' },
         { type: 'function_call_output', call_id: 'c1', output: 'done' },
         message('user', '<turn_aborted>\nThe user interrupted.\n</turn_aborted>'),
-        message('user', '  After that.\n'),
+        message('user', '  After that.\n', 'And this.'),
       ],
     });
 
@@ -48,7 +48,7 @@ describe('a request of Codex CLI', () => {
       toolName: 'exec_command',
     });
     expect(request.messages[4]).toEqual({ role: 'tool', texts: ['done'], callId: 'c1' });
-    expect(readUserMessages(request)).toEqual(['Run it.', '  After that.\n']);
+    expect(readUserMessages(request)).toEqual(['Run it.', '  After that.\n', 'And this.']);
   });
 
   it('is told apart from the hidden title thread and from a compaction', () => {
