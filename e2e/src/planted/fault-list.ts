@@ -33,6 +33,11 @@ const everywhere: readonly PlantedFault[] = [
     layer: 'ignores_changes',
   },
   { name: 'reports another id', certification: 'CertSessionIdentity', layer: 'reports_another_id' },
+  {
+    name: 'skips the account check',
+    certification: 'CertStableAccount',
+    layer: 'ignores_changes',
+  },
   { name: 'skips the model check', certification: 'CertStableModel', layer: 'ignores_changes' },
   {
     name: 'skips the prompt check',
@@ -77,6 +82,11 @@ const typedOnly: readonly PlantedFault[] = [
     cli: 'repeats_message',
   },
   { name: 'ignores --session-id', certification: 'CertSessionIdentity', cli: 'drops_session_id' },
+  {
+    name: 'nudges a cut-off turn',
+    certification: 'CertInterruptedTurnFinishes',
+    layer: 'nudges_instead',
+  },
   { name: 'drops --model', certification: 'CertStableModel', cli: 'drops_model' },
   {
     name: 'drops the prompt file',

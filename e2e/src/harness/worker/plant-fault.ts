@@ -26,6 +26,10 @@ const plants: Readonly<Record<string, Plant>> = {
     const { working_dir: _workingDir, ...handle } = action.handle;
     return { ...rest, handle };
   },
+  nudges_instead: (action) => {
+    if (action.type !== 'continue' || action.options.onInterrupted !== 'resume') return action;
+    return { ...action, message: 'Continue.', options: {} };
+  },
   trims_messages: (action) =>
     'message' in action ? { ...action, message: action.message.trim() } : action,
   clears_drafts: (action) =>

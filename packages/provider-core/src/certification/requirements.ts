@@ -2,6 +2,7 @@ import { durableBeforeTools } from './cases/durable-before-tools.js';
 import { exactDelivery } from './cases/exact-delivery.js';
 import { fencedOwner } from './cases/fenced-owner.js';
 import { handleRoundTrip } from './cases/handle-round-trip.js';
+import { interruptedTurnFinishes } from './cases/interrupted-turn-finishes.js';
 import { leaseAcrossProcesses } from './cases/lease-across-processes.js';
 import { lifecycleEvents } from './cases/lifecycle-events.js';
 import { nativeResumeOnlyLatestMessage } from './cases/native-resume-only-latest-message.js';
@@ -13,6 +14,7 @@ import { processOutlivesService } from './cases/process-outlives-service.js';
 import { sessionContinuationAfterTmuxLoss } from './cases/session-continuation-after-tmux-loss.js';
 import { sessionIdChange } from './cases/session-id-change.js';
 import { sessionIdentity } from './cases/session-identity.js';
+import { stableAccount } from './cases/stable-account.js';
 import { stableMcpConfig } from './cases/stable-mcp-config.js';
 import { stableModel } from './cases/stable-model.js';
 import { stableSystemPrompt } from './cases/stable-system-prompt.js';
@@ -54,13 +56,20 @@ export const requirements = {
   },
   CertNonContinuableError: {
     behaviour: 'What cannot be continued fails typed and never becomes a fresh session.',
-    requiredBy: continues,
+    requiredBy: (claims) =>
+      continues(claims) && claims.capabilities.stableFields.includes('provider'),
     prove: nonContinuableError,
   },
   CertStableWorkingDir: {
     behaviour: 'Another working directory is a stale handle.',
-    requiredBy: ({ capabilities }) => capabilities.requiresStableWorkingDir,
+    requiredBy: ({ capabilities }) =>
+      capabilities.requiresStableWorkingDir && capabilities.stableFields.includes('working_dir'),
     prove: stableWorkingDir,
+  },
+  CertStableAccount: {
+    behaviour: 'Another CLI home is a stale handle.',
+    requiredBy: ({ capabilities }) => capabilities.stableFields.includes('account'),
+    prove: stableAccount,
   },
   CertSessionIdentity: {
     behaviour: 'The id asked for, reported and stored is one, after a start and every resume.',
@@ -128,6 +137,11 @@ export const requirements = {
     behaviour: 'When a tool runs, its user message is already in the provider’s record.',
     requiredBy: ({ capabilities }) => capabilities.durableBeforeTools,
     prove: durableBeforeTools,
+  },
+  CertInterruptedTurnFinishes: {
+    behaviour: 'A turn that a crash cut off is finished by the provider itself, without a nudge.',
+    requiredBy: ({ capabilities }) => capabilities.finishesInterruptedTurns,
+    prove: interruptedTurnFinishes,
   },
   CertProcessOutlivesService: {
     behaviour: 'The service dies in mid-turn, the turn goes on, and its id finds the answer.',
