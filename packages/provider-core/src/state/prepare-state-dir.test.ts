@@ -76,16 +76,10 @@ describe('prepareStateDir', () => {
   });
 
   // Nobody, root included, may make a folder in /proc.
-  it.runIf(process.platform === 'linux')('tells a place where nothing can be made', async () => {
+  it('tells a place where nothing can be made', async () => {
     await expect(prepareStateDir('/proc/self/holdfast')).rejects.toMatchObject({
       kind: 'state_unusable',
     });
-  });
-
-  it.runIf(process.getuid?.() !== 0)('tells a read-only folder', async () => {
-    const root = await temporaryDir();
-    await chmod(root, 0o500);
-    await expect(prepareStateDir(root)).rejects.toMatchObject({ reason: 'read_only' });
   });
 
   it('does not put its socket into a folder that others may write', async () => {
