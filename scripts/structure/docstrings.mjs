@@ -1,6 +1,9 @@
 import ts from 'typescript';
 import { placeOf } from './read-sources.mjs';
 
+/** A parameter object is documented by its fields, a schema by the type it describes, a limit by its name and unit. */
+const speaksForItself = /(Request|Options|Limits|Report|Parts|Schema|Codec)$|^[A-Z0-9_]+$/;
+
 /** Exported names without a sentence that says what a caller may rely on. */
 export function findUndocumentedExports(sources) {
   return sources
@@ -8,6 +11,7 @@ export function findUndocumentedExports(sources) {
     .flatMap((source) =>
       source.syntax.statements
         .filter((statement) => isExportedDeclaration(statement) && !hasDocstring(statement))
+        .filter((statement) => !speaksForItself.test(nameOf(statement)))
         .map(
           (statement) =>
             `docstring: ${placeOf(source, statement)} exports ${nameOf(statement)} without a docstring`,

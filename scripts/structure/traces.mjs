@@ -2,7 +2,10 @@
 const traces = [
   [new RegExp(`/${'work'}/(main|shared|\\.library)\\b`), 'a path of the machine it was written on'],
   [new RegExp(`/${'tmp'}/hf\\b|/${'root'}/`), 'a path of the machine it was written on'],
-  [new RegExp(`\\b${'registry'}\\.[a-z0-9-]+\\.[a-z]{2,}`, 'i'), 'the host of a package registry'],
+  [
+    new RegExp(`\\b${'registry'}\\.[a-z0-9-]+\\.(org|com|net|io|dev)\\b`, 'i'),
+    'the host of a package registry',
+  ],
   [/^\s*"?(resolved|tarball)"?: .*https?:\/\//m, 'the address a package was fetched from'],
 ];
 
