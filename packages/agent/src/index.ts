@@ -1,3 +1,52 @@
+export {
+  AuthRequiredError,
+  acquireLease,
+  appendJsonLine,
+  BlockedError,
+  CliUnusableError,
+  type CloseResult,
+  type ContentEvent,
+  type ContinuationError,
+  type ErrorJson,
+  errorFromJson,
+  followJsonLines,
+  HistoryDivergedError,
+  HistoryRejectedError,
+  isContinuationError,
+  isoInstant,
+  isTurnError,
+  type Lease,
+  type LifecycleEvent,
+  type Logger,
+  listProviders,
+  type Message,
+  type MessagePart,
+  NativeHistoryMissingError,
+  NonApplicableError,
+  NonContinuableError,
+  type ProviderCapabilities,
+  ProviderFailedError,
+  providerCapabilities,
+  RateLimitedError,
+  readJsonFile,
+  readJsonLines,
+  SessionBusyError,
+  type SessionInspection,
+  StaleHandleError,
+  StateUnusableError,
+  systemClock,
+  TimedOutError,
+  TurnConflictError,
+  type TurnError,
+  type TurnEvent,
+  TurnInterruptedError,
+  UncertainDeliveryError,
+  UndeliverableMessageError,
+  type Usage,
+  waitUntil,
+  writeFileAtomic,
+} from '@holdfast/provider-core';
+export { snakeCaseCodec } from '@holdfast/provider-core/wire';
 export { Agent, type AgentInspection } from './agent.js';
 export type {
   AgentOptions,
@@ -12,7 +61,13 @@ export {
   decodeAgentSessionHandle,
   encodeAgentSessionHandle,
 } from './agent-session-handle.wire.js';
-export type { ConversationMessage } from './message.js';
+export type { LegacyRuntime } from './legacy/legacy-runtime.js';
+export { decodeLegacyRuntime, encodeLegacyRuntime } from './legacy/legacy-runtime.wire.js';
+export {
+  agentSessionHandleFromLegacyRuntime,
+  type LegacyMappingOptions,
+} from './legacy/map-legacy-runtime.js';
+export { type ConversationMessage, checkMessage, digestMessage } from './message.js';
 export type { AgentCloseOptions, ProviderSessions, TransportChoice } from './provider-sessions.js';
 export type { QueuedMessage } from './queue/queued-message.js';
 export type {
@@ -23,4 +78,10 @@ export type {
   FinalTurnEvent,
   RunningTurnEvent,
 } from './turn/agent-turn.js';
+export {
+  type AgentTurnEventJson,
+  decodeAgentTurnEvent,
+  encodeAgentTurnEvent,
+} from './turn/agent-turn-event.wire.js';
 export { composeTurn, type TurnStage } from './turn/compose-turn.js';
+export { readTurnId } from './turn/turn-id.js';

@@ -1,0 +1,40 @@
+import type { BuilderContext } from '../builder-context.js';
+import { UnknownChatError } from './chat-error.js';
+import { openChatLog } from './chat-log.js';
+import { settleOpenTurn } from './chat-turn.js';
+import { type ChatView, findOpenTurn } from './chat-view.js';
+import { takeChat } from './take-chat.js';
+
+/** How a chat is closed. */
+export interface CloseChatOptions {
+  /** Puts the session away for good: no further message. False when absent. */
+  readonly archive?: boolean | undefined;
+  /** How long ending its processes may take. */
+  readonly deadlineMs?: number | undefined;
+  /** `fail` with `session_busy` when absent, or `wait` for the turn that runs. */
+  readonly whenBusy?: 'fail' | 'wait' | undefined;
+}
+
+/** Settles what a crash left open, then ends every process of the chat's session. */
+export async function closeChat(
+  context: BuilderContext,
+  chatId: string,
+  { archive, deadlineMs, whenBusy }: CloseChatOptions,
+): Promise<ChatView> {
+  await using _lease = await takeChat(context.layout, chatId, { whenBusy });
+  const log = await openChatLog(context.layout.chatEvents(chatId), chatId);
+  const view = log.view();
+  if (!view) throw new UnknownChatError(chatId);
+  const open = findOpenTurn(view);
+  if (open) await settleOpenTurn(context, log, open);
+  const handle = log.view()?.handle;
+  if (handle) {
+    await using agent = context.agents.create({ agent: view.agent, chatId });
+    agent.applyAgentSessionHandle(handle);
+    await agent.close({ archive, deadlineMs });
+    const closed = agent.currentAgentSessionHandle();
+    if (closed) await log.append({ type: 'handle_changed', handle: closed });
+  }
+  await log.append({ type: 'chat_closed', archived: archive ?? false });
+  return log.view() ?? view;
+}

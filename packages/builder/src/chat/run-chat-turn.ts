@@ -1,0 +1,117 @@
+import {
+  type Agent,
+  type AgentSessionHandle,
+  type AgentTurn,
+  type AgentTurnOptions,
+  type AgentTurnResult,
+  encodeAgentSessionHandle,
+  isContinuationError,
+  isTurnError,
+  type Message,
+  NonContinuableError,
+  type TurnStage,
+} from '@holdfast/agent';
+import type { BuilderContext } from '../builder-context.js';
+import { markOpen, unmarkOpen } from '../persistence/open-work.js';
+import { UnknownChatError } from './chat-error.js';
+import type { ChatLog } from './chat-log.js';
+import type { ChatTurnResult } from './chat-turn-result.js';
+import type { ChatView } from './chat-view.js';
+import { keepTurnEvents } from './keep-turn-events.js';
+
+interface ChatTurnRequest {
+  /** Open, with the chat's lease. */
+  readonly log: ChatLog;
+  readonly stage: TurnStage;
+  readonly turnId: string;
+  readonly message: Message;
+  readonly options: Omit<AgentTurnOptions, 'turnId' | 'onBeforeNativeChange'>;
+}
+
+/** Runs one turn of a chat to its end. Each step is on disk before the next one begins. */
+export async function runChatTurn(
+  context: BuilderContext,
+  request: ChatTurnRequest,
+): Promise<ChatTurnResult> {
+  const { log, stage, turnId } = request;
+  const view = getView(log);
+  await using agent = context.agents.create({ agent: view.agent, chatId: view.chatId });
+  stage.waiting.throwIfAborted();
+  await owe(context, request);
+  const turn = startAgentTurn(agent, view, request);
+  stage.follow(turn);
+  const events = keepTurnEvents(log, turn);
+  const known = turn.handle.then(async (handle) => {
+    await keepHandle(log, handle);
+    stage.publishHandle(handle);
+  });
+  const [outcome, kept] = await Promise.allSettled([turn, events, known]);
+  await keepHandle(log, agent.currentAgentSessionHandle());
+  if (kept.status === 'rejected') throw kept.reason;
+  if (outcome.status === 'rejected') {
+    await settleFailed(log, turnId, outcome.reason);
+    await unmarkOpen(context.layout, view.chatId);
+    throw outcome.reason;
+  }
+  await settleCompleted(log, turnId, outcome.value);
+  await unmarkOpen(context.layout, view.chatId);
+  return { ...outcome.value, turnId, chatId: view.chatId };
+}
+
+/** The message and its turn id, before anything is sent. */
+async function owe(
+  { layout }: BuilderContext,
+  { log, turnId, message }: ChatTurnRequest,
+): Promise<void> {
+  const view = getView(log);
+  const isOpen = view.turns.some((one) => one.turnId === turnId && one.state === 'open');
+  await markOpen(layout, view.chatId);
+  if (!isOpen) await log.append({ type: 'turn_started', turnId, message });
+}
+
+function startAgentTurn(
+  agent: Agent,
+  view: ChatView,
+  { turnId, message, options, stage }: ChatTurnRequest,
+): AgentTurn {
+  const { whenBusy, onInterrupted, draft, signal } = options;
+  const turnOptions = { turnId, whenBusy, onInterrupted, draft, signal };
+  stage.waiting.throwIfAborted();
+  if (view.handle) return agent.continueAgentSession(view.handle, message, turnOptions);
+  if (view.legacy) {
+    // A new session would be a silent fresh start of a conversation that is not empty.
+    throw new NonContinuableError('unknown', 'native_session_id', 'the imported chat names none');
+  }
+  return agent.askWithHistory([{ role: 'user', content: message }], turnOptions);
+}
+
+async function keepHandle(log: ChatLog, handle: AgentSessionHandle | undefined): Promise<void> {
+  const known = log.view()?.handle;
+  if (!handle || (known && isSameHandle(known, handle))) return;
+  await log.append({ type: 'handle_changed', handle });
+}
+
+function isSameHandle(one: AgentSessionHandle, other: AgentSessionHandle): boolean {
+  const text = (handle: AgentSessionHandle) => JSON.stringify(encodeAgentSessionHandle(handle));
+  return text(one) === text(other);
+}
+
+async function settleCompleted(
+  log: ChatLog,
+  turnId: string,
+  { answer, usage, stopReason, recovered }: AgentTurnResult,
+): Promise<void> {
+  await log.append({ type: 'turn_completed', turnId, answer, usage, stopReason, recovered });
+}
+
+async function settleFailed(log: ChatLog, turnId: string, error: unknown): Promise<void> {
+  // Only a typed error settles: behind any other one the turn stays owed.
+  if (!isTurnError(error) && !isContinuationError(error)) throw error;
+  await log.append({ type: 'turn_failed', turnId, error: error.toJSON() });
+}
+
+function getView(log: ChatLog): ChatView {
+  const view = log.view();
+  if (!view) throw new UnknownChatError(log.events[0]?.chatId ?? 'unknown');
+  return view;
+}
