@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { installWriteFailures } from './harness/fail-writes.js';
 import { installFaults } from './harness/install-faults.js';
 import { plantFault } from './harness/worker/plant-fault.js';
 import { runInAgent } from './harness/worker/run-in-agent.js';
@@ -9,6 +10,7 @@ import { plantInReports, reportLine, type WorkerCommand } from './harness/worker
 const layers = { 'provider-core': runInProviderCore, agent: runInAgent };
 
 installFaults();
+installWriteFailures();
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const { value } = await lines.next();
 const command: WorkerCommand = JSON.parse(value);

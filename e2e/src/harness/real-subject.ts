@@ -35,6 +35,11 @@ export interface RealSubjectOptions {
 
 type ProviderFields = HandleJson;
 
+interface RealTurnOptions extends SubjectTurnOptions {
+  /** Added to the worker's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** A layer over a real CLI in real tmux, with folders, a model and a tmux server of its own. */
 export class RealSubject implements CertificationSubject, AsyncDisposable {
   readonly claims: Claims;
@@ -132,9 +137,9 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
   begin = (
     handle: HandleJson | undefined,
     message: string,
-    options: SubjectTurnOptions = {},
+    options: RealTurnOptions = {},
   ): RunningTurn => {
-    const { config, freezeAt, dieAt, ...turn } = options;
+    const { config, freezeAt, dieAt, env, ...turn } = options;
     const over = config as HandleJson | undefined;
     const action: WorkerAction = handle
       ? {
@@ -154,6 +159,7 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
           options: turn,
         };
     const worker = this.#startWorker(action, {
+      ...env,
       ...(freezeAt && { HOLDFAST_FREEZE_STEP: `${freezeAt}:1` }),
       ...(dieAt && { HOLDFAST_FAULT_STEP: `${dieAt}:1` }),
     });

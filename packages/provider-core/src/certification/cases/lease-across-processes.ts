@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { checkConversation } from '../conversation.js';
 import { scripted } from '../scripted-model/scripted-step.js';
-import type { CertificationSubject } from '../subject.js';
+import type { CertificationSubject, HandleJson } from '../subject.js';
 
 /** CertLeaseAcrossProcesses: of two processes one runs its turn; the other hears who owns the session, or waits. */
 export async function leaseAcrossProcesses(subject: CertificationSubject): Promise<void> {
@@ -16,7 +16,31 @@ export async function leaseAcrossProcesses(subject: CertificationSubject): Promi
 
   assert.equal((await owner.finished).answer, 'done');
   const waited = await patient;
-  await checkConversation(subject, waited.handle, [first, slow, 'Let me in when you are free.']);
+  const messages = [first, slow, 'Let me in when you are free.'];
+  await checkConversation(subject, waited.handle, messages);
+  await checkRace(subject, waited.handle, messages);
+}
+
+/** At the same moment: whoever does not run hears `session_busy`, and what ran stands in the conversation once. */
+async function checkRace(
+  subject: CertificationSubject,
+  handle: HandleJson,
+  before: readonly string[],
+): Promise<void> {
+  const racers = ['Red goes first.', 'Green goes first.', 'Blue goes first.'];
+  const turns = await Promise.allSettled(
+    racers.map((message) => subject.continue(handle, message)),
+  );
+  const ran = racers.filter((_, index) => turns[index]?.status === 'fulfilled');
+  assert.ok(ran.length > 0, 'no racer ran');
+  for (const turn of turns) {
+    if (turn.status === 'rejected') assert.equal(turn.reason.kind, 'session_busy', turn.reason);
+  }
+  const last = await subject.continue(handle, 'Who was it?');
+  const recorded = await subject.recordedMessages(last.handle);
+  const order = recorded.filter((text) => ran.includes(text));
+  assert.deepEqual([...order].sort(), [...ran].sort(), 'the messages of those who ran');
+  await checkConversation(subject, last.handle, [...before, ...order, 'Who was it?']);
 }
 
 async function checkBusy(turn: Promise<unknown>, pid: number): Promise<void> {
