@@ -58,8 +58,10 @@ export function findBuilderOverreach(sources) {
     }
     const text = textOf(node);
     if (text === undefined) return undefined;
-    if (providerFields.test(text))
-      return `builder-reach: ${place()} names the provider's field ${text}`;
+    // As an error's word for what is missing the name is fine; as a key it is a read.
+    if (providerFields.test(text) && ts.isElementAccessExpression(node.parent)) {
+      return `builder-reach: ${place()} reads the provider's field ${text}`;
+    }
     const reach = builderStrings.find(([pattern]) => pattern.test(text));
     return reach && `builder-reach: ${place()} ${reach[1]}`;
   });
