@@ -6,8 +6,8 @@ import { type LaunchRecord, readLaunchRecord } from './launch-record.js';
 import { acquireLease } from './lease.js';
 import { readOpenTurn } from './open-turn.js';
 import { readStartRecord } from './start-record.js';
-import { isAbsentError, isStateUnusable, readError, writeError } from './state-error.js';
-import { leaseDir, type StateLayout } from './state-layout.js';
+import { errorCode, isAbsentError, isStateUnusable, readError, writeError } from './state-error.js';
+import { isPathPart, leaseDir, type StateLayout } from './state-layout.js';
 
 /** How long what is over is kept. */
 export interface RetentionOptions {
@@ -125,9 +125,10 @@ async function readOrSkip<Value>(read: () => Promise<Value>): Promise<Value | un
 
 async function listNames(path: string): Promise<string[]> {
   try {
-    return await readdir(path);
+    // A name that no id can have is none of ours.
+    return (await readdir(path)).filter(isPathPart);
   } catch (error) {
-    if (isAbsentError(error)) return [];
+    if (isAbsentError(error) || errorCode(error) === 'ENOTDIR') return [];
     throw readError(path, error);
   }
 }

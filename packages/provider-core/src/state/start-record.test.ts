@@ -1,0 +1,67 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { clearOpenTurn, markOpenTurn, readOpenTurn } from './open-turn.js';
+import { readStartRecord, type StartRecord, saveStartRecord } from './start-record.js';
+import { type StateLayout, stateLayout } from './state-layout.js';
+
+const start: StartRecord = {
+  turnId: 't1',
+  messageDigest: 'd1',
+  provider: 'codex-cli',
+  configDigest: 'c1',
+  nativeSessionId: 'n2',
+  abandonedNativeIds: ['n1'],
+  createdAt: '2026-01-01T00:00:00.000Z',
+};
+
+async function layoutOf(): Promise<StateLayout> {
+  const dir = await mkdtemp(join(tmpdir(), 'holdfast-'));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  return stateLayout(dir);
+}
+
+describe('start record', () => {
+  it('comes back as it was saved, with and without a native id', async () => {
+    const layout = await layoutOf();
+    expect(await readStartRecord(layout, 't1')).toBeUndefined();
+    const { nativeSessionId: _unknown, ...early } = start;
+    await saveStartRecord(layout, early);
+    expect(await readStartRecord(layout, 't1')).toEqual(early);
+    await saveStartRecord(layout, start);
+    expect(await readStartRecord(layout, 't1')).toEqual(start);
+    expect(await readFile(layout.startFile('t1'), 'utf8')).toContain('"abandoned_native_ids"');
+  });
+
+  it.each(['', '{}', 'null'])('never takes a damaged one (%j) for a new turn', async (content) => {
+    const layout = await layoutOf();
+    await mkdir(layout.startsDir, { recursive: true });
+    await writeFile(layout.startFile('t1'), content);
+    const damage = { kind: 'state_unusable', reason: 'damaged' };
+    await expect(readStartRecord(layout, 't1')).rejects.toMatchObject(damage);
+    await expect(readStartRecord(layout, 't1')).rejects.toMatchObject(damage);
+  });
+});
+
+describe('open turn', () => {
+  it('is marked, read and cleared', async () => {
+    const layout = await layoutOf();
+    expect(await readOpenTurn(layout, 'codex-cli', 'n1')).toBeUndefined();
+    await markOpenTurn(layout, 'codex-cli', 'n1', 't1');
+    await markOpenTurn(layout, 'codex-cli', 'n1', 't2');
+    expect(await readOpenTurn(layout, 'codex-cli', 'n1')).toBe('t2');
+    await clearOpenTurn(layout, 'codex-cli', 'n1');
+    await clearOpenTurn(layout, 'codex-cli', 'n1');
+    expect(await readOpenTurn(layout, 'codex-cli', 'n1')).toBeUndefined();
+  });
+
+  it('is unknown, not absent, when its mark is damaged', async () => {
+    const layout = await layoutOf();
+    await markOpenTurn(layout, 'codex-cli', 'n1', 't1');
+    await writeFile(layout.openTurn('codex-cli', 'n1'), '{}');
+    const damage = { kind: 'state_unusable', reason: 'damaged' };
+    await expect(readOpenTurn(layout, 'codex-cli', 'n1')).rejects.toMatchObject(damage);
+    await expect(readOpenTurn(layout, 'codex-cli', 'n1')).rejects.toMatchObject(damage);
+  });
+});
