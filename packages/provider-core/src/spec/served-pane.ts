@@ -7,8 +7,6 @@ import type { PermissionLevel, SessionConfig } from './session-config.js';
  */
 export interface ServedPane {
   readonly kind: 'served_pane';
-  /** The provider tells the id of a new session; we cannot choose it. */
-  readonly nativeIdChosenBy: 'provider';
   /** How the server is started. Holds no user text and no secret in its arguments. */
   readonly serverLaunch: (request: ServerLaunchRequest) => ServedLaunch;
   /** How a pane is started that shows one session of the server. */
@@ -16,13 +14,7 @@ export interface ServedPane {
   readonly protocol: ServedProtocol;
   readonly record: ServedRecord;
   /** Why the protocol cannot take this text exactly; absent when it can. */
-  readonly findRefusal: (text: string, place: DeliveryPlace) => DeliveryRefusal | undefined;
-}
-
-/** What a refusal may depend on. */
-export interface DeliveryPlace {
-  readonly cliVersion: string;
-  readonly workingDir: string;
+  readonly findRefusal: (text: string) => DeliveryRefusal | undefined;
 }
 
 /** What the server is planned from; the same for every session it serves. */

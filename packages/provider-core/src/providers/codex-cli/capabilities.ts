@@ -1,0 +1,28 @@
+import type { ProviderCapabilities } from '../../spec/capabilities.js';
+
+/** What Codex behind its app-server can do; each claim has its certification. */
+export const capabilities: ProviderCapabilities = {
+  tmuxContinuation: true,
+  nativeResumeInTmux: true,
+  requiresStableWorkingDir: true,
+  continuation: 'native',
+  process: { outlives: true },
+  durableBeforeTools: true,
+  finishesInterruptedTurns: false,
+  stableFields: [
+    'working_dir',
+    'mcp_config',
+    'system_prompt',
+    'model',
+    'tool_policy',
+    'provider',
+    'account',
+    'native_session_id',
+  ],
+  settings: {
+    model: 'reported',
+    permissions: 'reported',
+    systemPrompt: 'repeated, not reported',
+    mcpServers: 'repeated, not reported',
+  },
+};

@@ -1,0 +1,52 @@
+import type { RecordEvent } from '../../spec/record-event.js';
+
+type FailedTurn = Extract<RecordEvent, { type: 'turn_failed' }>;
+
+/** What Codex says of a failed turn, in its protocol or in its rollout. */
+export interface CodexFailure {
+  readonly message: string;
+  /** `contextWindowExceeded`, or a variant with an `httpStatusCode`; snake_case in a rollout. */
+  readonly info: { readonly name?: string | undefined; readonly httpStatus?: number | undefined };
+}
+
+/** Maps Codex's own word for a failure to ours. */
+export function classifyFailure({ message, info }: CodexFailure): FailedTurn['reason'] {
+  const byStatus = info.httpStatus === undefined ? undefined : STATUS_REASONS[info.httpStatus];
+  const byName = NAMED_REASONS[toSnakeCase(info.name ?? 'other')];
+  const named = byStatus ?? byName;
+  if (named) return named;
+  // A stream that breaks on each try ends with the info `other`.
+  return /stream (disconnected|closed)|connection (failed|reset)/i.test(message)
+    ? 'broken_stream'
+    : 'unknown';
+}
+
+const STATUS_REASONS: Readonly<Record<number, FailedTurn['reason']>> = {
+  401: 'auth_required',
+  403: 'auth_required',
+  429: 'rate_limited',
+  503: 'overloaded',
+  529: 'overloaded',
+};
+
+const NAMED_REASONS: Readonly<Record<string, FailedTurn['reason']>> = {
+  context_window_exceeded: 'context_too_long',
+  usage_limit_exceeded: 'rate_limited',
+  rate_limit_exceeded: 'rate_limited',
+  session_budget_exceeded: 'rate_limited',
+  server_overloaded: 'overloaded',
+  flex_unavailable: 'overloaded',
+  policy_capacity_unavailable: 'overloaded',
+  model_not_found: 'model_not_found',
+  unauthorized: 'auth_required',
+  cyber_policy: 'refusal',
+  bio_policy: 'refusal',
+  misalignment_policy_violation: 'refusal',
+  http_connection_failed: 'broken_stream',
+  response_stream_connection_failed: 'broken_stream',
+  response_stream_disconnected: 'broken_stream',
+};
+
+function toSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

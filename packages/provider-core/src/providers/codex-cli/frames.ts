@@ -1,0 +1,119 @@
+import type * as z from 'zod';
+import type { RecordEvent } from '../../spec/record-event.js';
+import type { ServedActivity, ServedDecline, ServedFrame } from '../../spec/served-pane.js';
+import { classifyFailure } from './failure.js';
+import { readErrorInfo } from './failure.wire.js';
+import {
+  approvalSchema,
+  type itemSchema,
+  notificationSchema,
+  type statusSchema,
+  textPartsSchema,
+  type turnSchema,
+} from './frames.wire.js';
+
+type Item = z.output<typeof itemSchema>;
+type Turn = z.output<typeof turnSchema>;
+
+/** Reads one notification of the app-server. Those that say nothing of a session give no event. */
+export function readNotification(method: string, params: unknown): ServedFrame {
+  const note = notificationSchema.safeParse(params).data;
+  if (!note?.threadId) return { events: [] };
+  const nativeSessionId = note.threadId;
+  const { item, turn } = note;
+  if (method === 'thread/status/changed' && note.status) {
+    return { nativeSessionId, events: [], activity: readStatus(note.status) };
+  }
+  if (method === 'turn/started' && turn) {
+    return { nativeSessionId, events: [], activity: 'busy', runningTurnId: turn.id };
+  }
+  if (method === 'turn/completed' && turn) {
+    return { nativeSessionId, events: readTurnEnd(turn), endedTurnId: turn.id };
+  }
+  if (method === 'item/agentMessage/delta' && note.delta) {
+    return { nativeSessionId, events: [{ type: 'text', text: note.delta, partial: true }] };
+  }
+  if (method === 'item/started' && item) return { nativeSessionId, events: readItemStart(item) };
+  if (method === 'item/completed' && item) {
+    return { nativeSessionId, events: readItemEnd(item, note.turnId ?? undefined) };
+  }
+  return { nativeSessionId, events: [] };
+}
+
+/** Reads a thread's status. */
+export function readStatus(status: z.output<typeof statusSchema>): ServedActivity {
+  if (status.type === 'active') return status.activeFlags?.length ? 'waiting' : 'busy';
+  if (status.type === 'idle' || status.type === 'systemError') return 'idle';
+  return status.type === 'notLoaded' ? 'unloaded' : 'unknown';
+}
+
+function readTurnEnd({ id: nativeTurnId, status, items, error }: Turn): RecordEvent[] {
+  if (status === 'interrupted') return [{ type: 'turn_interrupted', nativeTurnId }];
+  if (error) {
+    const info = readErrorInfo(error.codexErrorInfo);
+    const reason = classifyFailure({ message: error.message, info });
+    return [{ type: 'turn_failed', reason, detail: error.message, nativeTurnId }];
+  }
+  if (status !== 'completed') return [];
+  const answer = items.findLast((item) => item.type === 'agentMessage')?.text ?? '';
+  return [{ type: 'turn_ended', answer, backgroundWork: 0, nativeTurnId }];
+}
+
+function readItemStart(item: Item): RecordEvent[] {
+  if (item.type === 'contextCompaction') return [{ type: 'compaction_started' }];
+  const name = toolName(item);
+  return name === undefined ? [] : [{ type: 'tool_started', name, callId: item.id }];
+}
+
+function readItemEnd(item: Item, nativeTurnId: string | undefined): RecordEvent[] {
+  if (item.type === 'contextCompaction') return [{ type: 'compaction_finished' }];
+  if (item.type === 'agentMessage')
+    return [{ type: 'text', text: item.text ?? '', partial: false }];
+  if (item.type === 'userMessage') return [readUserMessage(item, nativeTurnId)];
+  const name = toolName(item);
+  return name === undefined ? [] : [{ type: 'tool_finished', name, callId: item.id }];
+}
+
+function readUserMessage(item: Item, nativeTurnId: string | undefined): RecordEvent {
+  const parts = textPartsSchema.safeParse(item.content).data ?? [];
+  const text = parts.map((part) => part.text ?? '').join('');
+  const clientMessageId = item.clientId ?? undefined;
+  return { type: 'message_accepted', text, clientMessageId, nativeTurnId, origin: 'user' };
+}
+
+/** The names under which the rollout has the same calls, where there is one. */
+function toolName(item: Item): string | undefined {
+  if (item.type === 'commandExecution') return 'exec_command';
+  if (item.type === 'fileChange') return 'apply_patch';
+  if (item.type === 'webSearch') return 'web_search';
+  if (item.type !== 'mcpToolCall' && item.type !== 'dynamicToolCall') return undefined;
+  return typeof item.tool === 'string' ? item.tool : 'tool';
+}
+
+const APPROVALS: ReadonlySet<string> = new Set([
+  'item/commandExecution/requestApproval',
+  'item/fileChange/requestApproval',
+]);
+
+/** Says no to whatever the app-server asks, in the form that lets the turn go on. */
+export function declineRequest(method: string, params: unknown): ServedDecline | undefined {
+  const about = approvalSchema.safeParse(params).data ?? {};
+  const detail = about.command ?? about.reason ?? about.message ?? method;
+  const nativeSessionId = about.threadId;
+  const permission: RecordEvent = { type: 'waiting', on: 'permission', detail };
+  const question: RecordEvent = { type: 'waiting', on: 'question', detail };
+  if (APPROVALS.has(method)) {
+    return { result: { decision: 'decline' }, nativeSessionId, event: permission };
+  }
+  if (method === 'item/permissions/requestApproval') {
+    return { result: { permissions: {}, scope: 'turn' }, nativeSessionId, event: permission };
+  }
+  if (method === 'mcpServer/elicitation/request') {
+    const result = { action: 'decline', content: null, _meta: null };
+    return { result, nativeSessionId, event: question };
+  }
+  if (method === 'item/tool/requestUserInput') {
+    return { result: { answers: {} }, nativeSessionId, event: question };
+  }
+  return undefined;
+}

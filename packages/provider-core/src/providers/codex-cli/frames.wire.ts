@@ -1,0 +1,86 @@
+import * as z from 'zod';
+import { errorInfoSchema } from './failure.wire.js';
+
+// Only what is read is declared: a newer Codex adds fields.
+
+export const statusSchema = z.looseObject({
+  type: z.string(),
+  activeFlags: z.array(z.string()).optional(),
+});
+
+const textPartSchema = z.looseObject({ type: z.string(), text: z.string().optional() });
+
+export const itemSchema = z.looseObject({
+  type: z.string(),
+  id: z.string(),
+  text: z.string().nullish(),
+  clientId: z.string().nullish(),
+  content: z.array(z.unknown()).optional(),
+  command: z.string().optional(),
+  tool: z.unknown().optional(),
+  server: z.string().optional(),
+});
+
+export const textPartsSchema = z.array(textPartSchema);
+
+const turnErrorSchema = z.looseObject({
+  message: z.string().catch(''),
+  codexErrorInfo: errorInfoSchema,
+});
+
+export const turnSchema = z.looseObject({
+  id: z.string(),
+  status: z.string(),
+  items: z.array(itemSchema).catch([]),
+  error: turnErrorSchema.nullish(),
+});
+
+/** Any notification of a thread. */
+export const notificationSchema = z.looseObject({
+  threadId: z.string().optional(),
+  turnId: z.string().nullish(),
+  status: statusSchema.optional().catch(undefined),
+  turn: turnSchema.optional().catch(undefined),
+  item: itemSchema.optional().catch(undefined),
+  delta: z.string().optional().catch(undefined),
+});
+
+export const initializedServerSchema = z.looseObject({
+  userAgent: z.string().optional(),
+  codexHome: z.string().optional(),
+});
+
+const sandboxSchema = z.looseObject({ type: z.string() });
+
+/** The answer to `thread/start` and `thread/resume`. */
+export const openedThreadSchema = z.looseObject({
+  thread: z.looseObject({ id: z.string(), path: z.string().nullish(), status: statusSchema }),
+  model: z.string().nullish(),
+  cwd: z.string().nullish(),
+  approvalPolicy: z.unknown().optional(),
+  sandbox: sandboxSchema.nullish().catch(undefined),
+});
+
+export const threadReadSchema = z.looseObject({
+  thread: z.looseObject({ status: statusSchema, path: z.string().nullish() }),
+});
+
+export const idListSchema = z.looseObject({ data: z.array(z.string()) });
+
+const queuedSchema = z.looseObject({ id: z.string(), clientUserMessageId: z.string() });
+
+export const queueAddedSchema = z.looseObject({ queuedSubmission: queuedSchema });
+
+export const queueListSchema = z.looseObject({ data: z.array(queuedSchema) });
+
+export const turnsListSchema = z.looseObject({ data: z.array(turnSchema) });
+
+export const anyListSchema = z.looseObject({ data: z.array(z.unknown()) });
+
+/** What a request for an approval is about. */
+export const approvalSchema = z.looseObject({
+  threadId: z.string().optional(),
+  command: z.string().nullish(),
+  reason: z.string().nullish(),
+  message: z.string().nullish(),
+});

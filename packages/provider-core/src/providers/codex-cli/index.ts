@@ -1,0 +1,42 @@
+import { defineCodingProvider } from '../../spec/provider-definition.js';
+import type { ServedPane } from '../../spec/served-pane.js';
+import { capabilities } from './capabilities.js';
+import { findRefusal } from './delivery.js';
+import { planPaneLaunch, planServerLaunch } from './launch.js';
+import { codexProtocol } from './protocol.js';
+import { createRolloutReader } from './record.js';
+import { isCompressedRollout, isRollout, rolloutFolders, writerLock } from './rollout-place.js';
+
+/** Codex behind an app-server of ours, with a pane that only shows. */
+const servedPane: ServedPane = {
+  kind: 'served_pane',
+  serverLaunch: planServerLaunch,
+  paneLaunch: planPaneLaunch,
+  protocol: codexProtocol,
+  record: {
+    folders: rolloutFolders,
+    isRecord: isRollout,
+    isForeignForm: isCompressedRollout,
+    createReader: createRolloutReader,
+    writerLock,
+    turnMarks: {
+      begin: '"type":"task_started"',
+      end: ['"type":"task_complete"', '"type":"turn_aborted"'],
+    },
+  },
+  findRefusal,
+};
+
+/** Codex CLI. */
+export const codexCli = defineCodingProvider({
+  id: 'codex-cli',
+  displayName: 'Codex CLI',
+  binary: 'codex',
+  minimumVersion: '0.171.0',
+  readVersion: (output) => /(\d+\.\d+\.\d+\S*)/.exec(output)?.[1],
+  cliHome: { variable: 'CODEX_HOME', defaultName: '.codex' },
+  legacySessionIdKey: 'codex_thread_id',
+  nativeIdChosenBy: 'provider',
+  capabilities,
+  transports: { tmux: servedPane },
+});

@@ -1,0 +1,134 @@
+import type {
+  PaneLaunchRequest,
+  ServedCall,
+  ServedLaunch,
+  ServerLaunchRequest,
+} from '../../spec/served-pane.js';
+import type { McpServer, PermissionLevel, SessionConfig } from '../../spec/session-config.js';
+
+/** The variable that carries the endpoint's key to the app-server. */
+export const API_KEY_VARIABLE = 'HOLDFAST_ENDPOINT_KEY';
+
+const MODEL_PROVIDER = 'holdfast';
+/** An update page would stand over the pane, and its default is to update. */
+const NO_UPDATE_CHECK = ['-c', 'check_for_update_on_startup=false'];
+
+/** The app-server on its socket. All that a session brings of its own goes in by `thread/start`. */
+export function planServerLaunch(request: ServerLaunchRequest): ServedLaunch {
+  const { config, cliHome, socketPath, apiKey } = request;
+  return {
+    args: [
+      'app-server',
+      '--listen',
+      `unix://${socketPath}`,
+      ...NO_UPDATE_CHECK,
+      ...planEndpoint(config),
+      ...planTrust(config),
+    ],
+    env: { CODEX_HOME: cliHome, ...(apiKey === undefined ? {} : { [API_KEY_VARIABLE]: apiKey }) },
+  };
+}
+
+/** A TUI that shows one thread of the app-server; `-C` keeps it from asking which folder is meant. */
+export function planPaneLaunch(request: PaneLaunchRequest): ServedLaunch {
+  const { config, cliHome, socketPath, nativeSessionId } = request;
+  return {
+    args: [
+      'resume',
+      '--remote',
+      `unix://${socketPath}`,
+      '-C',
+      config.workingDir,
+      ...NO_UPDATE_CHECK,
+      nativeSessionId,
+    ],
+    env: { CODEX_HOME: cliHome },
+  };
+}
+
+function planEndpoint({ endpoint }: SessionConfig): string[] {
+  if (!endpoint) return [];
+  const url = new URL(endpoint.baseUrl);
+  if (url.username || url.password) {
+    throw new TypeError('endpoint.baseUrl must hold no user name or password; use endpoint.apiKey');
+  }
+  const key = `model_providers.${MODEL_PROVIDER}`;
+  return [
+    ...['-c', `model_provider=${toml(MODEL_PROVIDER)}`],
+    ...['-c', `${key}.name=${toml(MODEL_PROVIDER)}`],
+    ...['-c', `${key}.base_url=${toml(endpoint.baseUrl)}`],
+    ...['-c', `${key}.wire_api="responses"`],
+    ...(endpoint.apiKey === undefined ? [] : ['-c', `${key}.env_key=${toml(API_KEY_VARIABLE)}`]),
+  ];
+}
+
+function planTrust({ trustWorkingDir, workingDir }: SessionConfig): string[] {
+  if (!trustWorkingDir) return [];
+  return ['-c', `projects.${toml(workingDir)}.trust_level="trusted"`];
+}
+
+/** A TOML basic string is a JSON string, save for DEL. */
+function toml(text: string): string {
+  return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
+}
+
+/** The sandbox and approval policy a level stands for. */
+export const PERMISSION_SETTINGS: Readonly<
+  Record<PermissionLevel, { readonly sandbox: string; readonly approvalPolicy: string }>
+> = {
+  read_only: { sandbox: 'read-only', approvalPolicy: 'never' },
+  ask: { sandbox: 'workspace-write', approvalPolicy: 'on-request' },
+  edit: { sandbox: 'workspace-write', approvalPolicy: 'never' },
+  full: { sandbox: 'danger-full-access', approvalPolicy: 'never' },
+};
+
+/** A new thread. Its developer instructions stay in its history, so a resume does not repeat them. */
+export function planThreadStart(config: SessionConfig): ServedCall {
+  const { systemPrompt } = config;
+  return {
+    method: 'thread/start',
+    params: {
+      ...planThreadSettings(config),
+      ...(systemPrompt === undefined ? {} : { developerInstructions: systemPrompt }),
+    },
+  };
+}
+
+/** The thread again, with everything that a resume from disk does not bring back by itself. */
+export function planThreadResume(config: SessionConfig, threadId: string): ServedCall {
+  return {
+    method: 'thread/resume',
+    params: { threadId, excludeTurns: true, ...planThreadSettings(config) },
+  };
+}
+
+function planThreadSettings(config: SessionConfig) {
+  const { model, workingDir, effort, mcpServers, toolPolicy } = config;
+  if (toolPolicy?.allow?.length || toolPolicy?.deny?.length) {
+    throw new TypeError('codex-cli has no tool patterns: toolPolicy.allow and .deny must be empty');
+  }
+  const overrides = {
+    ...(effort === undefined ? {} : { model_reasoning_effort: effort }),
+    ...(mcpServers === undefined ? {} : { mcp_servers: planMcpServers(mcpServers) }),
+  };
+  return {
+    cwd: workingDir,
+    ...PERMISSION_SETTINGS[toolPolicy?.permissions ?? 'ask'],
+    ...(model === undefined ? {} : { model }),
+    ...(Object.keys(overrides).length === 0 ? {} : { config: overrides }),
+  };
+}
+
+function planMcpServers(servers: Readonly<Record<string, McpServer>>) {
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => [name, planMcpServer(server)]),
+  );
+}
+
+function planMcpServer(server: McpServer) {
+  if ('url' in server) {
+    return { url: server.url, ...(server.headers ? { http_headers: server.headers } : {}) };
+  }
+  const { command, args, env } = server;
+  return { command, ...(args ? { args } : {}), ...(env ? { env } : {}) };
+}

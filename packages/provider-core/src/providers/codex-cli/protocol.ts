@@ -1,0 +1,134 @@
+import type {
+  OpenedServedSession,
+  ServedProtocol,
+  ServedRefusal,
+  ServedTurn,
+} from '../../spec/served-pane.js';
+import type { PermissionLevel } from '../../spec/session-config.js';
+import { declineRequest, readNotification, readStatus } from './frames.js';
+import {
+  anyListSchema,
+  idListSchema,
+  initializedServerSchema,
+  openedThreadSchema,
+  queueAddedSchema,
+  queueListSchema,
+  threadReadSchema,
+  turnsListSchema,
+} from './frames.wire.js';
+import { planThreadResume, planThreadStart } from './launch.js';
+
+/** The calls of `codex app-server`, with the experimental ones that the queue needs. */
+export const codexProtocol: ServedProtocol = {
+  initialize: ({ name, version }) => ({
+    method: 'initialize',
+    params: {
+      clientInfo: { name, title: 'Holdfast', version },
+      capabilities: { experimentalApi: true, requestAttestation: false },
+    },
+  }),
+  initialized: { method: 'initialized', params: undefined },
+  readServer: (result) => {
+    const server = initializedServerSchema.safeParse(result).data;
+    // `<client>/<version> (…)`: the version is the server's own.
+    const version = /^[^/]+\/(\S+)/.exec(server?.userAgent ?? '')?.[1];
+    return { version, cliHome: server?.codexHome };
+  },
+
+  startSession: planThreadStart,
+  resumeSession: planThreadResume,
+  readOpenedSession,
+  readSession: (threadId) => ({ method: 'thread/read', params: { threadId } }),
+  readActivity: (result) => {
+    const read = threadReadSchema.safeParse(result).data;
+    return read ? readStatus(read.thread.status) : 'unknown';
+  },
+  listLoaded: () => ({ method: 'thread/loaded/list', params: {} }),
+  readLoaded: (result) => idListSchema.safeParse(result).data?.data ?? [],
+
+  enqueue: ({ nativeSessionId, clientMessageId, text }) => ({
+    method: 'thread/queue/add',
+    params: {
+      threadId: nativeSessionId,
+      clientUserMessageId: clientMessageId,
+      input: [{ type: 'text', text, text_elements: [] }],
+    },
+  }),
+  readQueued: (result) => queueAddedSchema.safeParse(result).data?.queuedSubmission.id,
+  listQueue: (threadId) => ({ method: 'thread/queue/list', params: { threadId } }),
+  readQueue: (result) =>
+    (queueListSchema.safeParse(result).data?.data ?? []).map((entry) => ({
+      queueId: entry.id,
+      clientMessageId: entry.clientUserMessageId,
+    })),
+  startQueued: (threadId, queuedSubmissionId) => ({
+    method: 'thread/queue/start',
+    params: { threadId, queuedSubmissionId },
+  }),
+  removeQueued: (threadId, queuedSubmissionId) => ({
+    method: 'thread/queue/delete',
+    params: { threadId, queuedSubmissionId },
+  }),
+  listTurns: (threadId) => ({
+    method: 'thread/turns/list',
+    params: { threadId, limit: 20, sortDirection: 'desc', itemsView: 'full' },
+  }),
+  readTurns,
+
+  interrupt: (threadId, turnId) => ({ method: 'turn/interrupt', params: { threadId, turnId } }),
+  listBackgroundWork: (threadId) => ({
+    method: 'thread/backgroundTerminals/list',
+    params: { threadId },
+  }),
+  countBackgroundWork: (result) => anyListSchema.safeParse(result).data?.data.length ?? 0,
+  archive: (threadId) => ({ method: 'thread/archive', params: { threadId } }),
+  unarchive: (threadId) => ({ method: 'thread/unarchive', params: { threadId } }),
+
+  readRefusal,
+  declineRequest,
+  readFrame: readNotification,
+};
+
+function readOpenedSession(result: unknown): OpenedServedSession | undefined {
+  const opened = openedThreadSchema.safeParse(result).data;
+  if (!opened) return undefined;
+  const { thread, model, cwd, sandbox, approvalPolicy } = opened;
+  return {
+    nativeSessionId: thread.id,
+    recordPath: thread.path ?? undefined,
+    permissions: sandbox ? readPermissions(sandbox.type, approvalPolicy) : undefined,
+    model: model ?? undefined,
+    workingDir: cwd ?? undefined,
+    activity: readStatus(thread.status),
+  };
+}
+
+/** An approval policy other than `never` asks, and what is asked is declined. */
+function readPermissions(sandbox: string, approvalPolicy: unknown): PermissionLevel | undefined {
+  if (sandbox === 'readOnly') return 'read_only';
+  if (sandbox === 'workspaceWrite') return approvalPolicy === 'never' ? 'edit' : 'ask';
+  return sandbox === 'dangerFullAccess' || sandbox === 'externalSandbox' ? 'full' : undefined;
+}
+
+function readTurns(result: unknown): readonly ServedTurn[] {
+  return (turnsListSchema.safeParse(result).data?.data ?? []).map(({ id, status, items }) => ({
+    nativeTurnId: id,
+    isRunning: status === 'inProgress',
+    clientMessageIds: items.flatMap(({ clientId }) => clientId ?? []),
+  }));
+}
+
+/** All of them come with the code -32600; only the words differ. */
+function readRefusal({ message }: { readonly message: string }): ServedRefusal {
+  const known = REFUSALS.find(([pattern]) => pattern.test(message));
+  return known?.[1] ?? 'other';
+}
+
+const REFUSALS: readonly (readonly [RegExp, ServedRefusal])[] = [
+  [/already has an active writer/, 'held_elsewhere'],
+  [/is archived/, 'archived'],
+  [/no rollout found|thread not found|thread not loaded/, 'no_record'],
+  [/queued submission not found|queue is empty/, 'not_queued'],
+  [/already has an active or pending turn/, 'already_running'],
+  [/input_too_large|too large/, 'too_large'],
+];

@@ -1,0 +1,49 @@
+import * as z from 'zod';
+import { errorInfoSchema } from './failure.wire.js';
+
+// Only what is read is declared: a newer Codex adds fields, and a line that does not fit is skipped.
+
+const textPartSchema = z.looseObject({ type: z.string(), text: z.string().optional() });
+
+/** A line of a rollout, before its payload is known. */
+export const lineSchema = z.looseObject({
+  type: z.string(),
+  ordinal: z.number().optional(),
+  payload: z.looseObject({ type: z.string().optional() }),
+});
+
+export const sessionMetaSchema = z.looseObject({ id: z.string() });
+
+export const itemCompletedSchema = z.looseObject({
+  turn_id: z.string().optional(),
+  item: z.looseObject({
+    type: z.string(),
+    client_id: z.string().nullish(),
+    content: z.array(textPartSchema).optional().catch([]),
+  }),
+});
+
+export const taskCompleteSchema = z.looseObject({
+  turn_id: z.string(),
+  last_agent_message: z.string().nullish(),
+  error: z
+    .looseObject({ message: z.string().catch(''), codex_error_info: errorInfoSchema })
+    .nullish(),
+});
+
+export const turnAbortedSchema = z.looseObject({ turn_id: z.string().nullish() });
+
+export const usageRecordSchema = z.looseObject({
+  turn_id: z.string(),
+  turn_token_usage: z.looseObject({
+    input_tokens: z.number(),
+    output_tokens: z.number(),
+    cached_input_tokens: z.number().optional(),
+    cache_write_input_tokens: z.number().optional(),
+  }),
+});
+
+export const toolCallSchema = z.looseObject({
+  name: z.string().optional(),
+  call_id: z.string(),
+});

@@ -1,0 +1,35 @@
+import { readdir, readFile, readlink, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ServedPane } from '../../spec/served-pane.js';
+import type { SessionContext } from '../session-transport.js';
+
+/** The process that holds the provider's own writer lock on the session; absent when none can be seen. */
+export async function findWriter(
+  { record }: ServedPane,
+  { cliHome, nativeSessionId }: Pick<SessionContext, 'cliHome' | 'nativeSessionId'>,
+): Promise<{ readonly pid: number } | undefined> {
+  if (!record.writerLock || nativeSessionId === undefined) return undefined;
+  const path = join(cliHome, record.writerLock(nativeSessionId));
+  const file = await stat(path).catch(() => undefined);
+  if (!file) return undefined;
+  // `1: FLOCK  ADVISORY  WRITE <pid> <major>:<minor>:<inode> 0 EOF`
+  const locks = await readFile('/proc/locks', 'utf8').catch(() => '');
+  for (const line of locks.split('\n')) {
+    const [, kind, , , pid = '', place = ''] = line.trim().split(/\s+/);
+    if (kind !== 'FLOCK' || place.split(':')[2] !== String(file.ino)) continue;
+    // Another file system may have the same inode number.
+    if (await hasOpen(Number(pid), path)) return { pid: Number(pid) };
+  }
+  return undefined;
+}
+
+/** What cannot be seen counts as open: only a process of another user hides it. */
+async function hasOpen(pid: number, path: string): Promise<boolean> {
+  const folder = `/proc/${pid}/fd`;
+  const descriptors = await readdir(folder).catch(() => undefined);
+  if (!descriptors) return true;
+  for (const descriptor of descriptors) {
+    if ((await readlink(join(folder, descriptor)).catch(() => '')) === path) return true;
+  }
+  return false;
+}

@@ -1,0 +1,61 @@
+import type { RecordCursor, RecordEvent } from '../../spec/record-event.js';
+import type { ServedPane } from '../../spec/served-pane.js';
+import { followJsonLines } from '../../state/follow-json-lines.js';
+import { isStateUnusable } from '../../state/state-error.js';
+import type { FollowedEvent, SessionContext } from '../session-transport.js';
+import type { RunningServer } from './ensure-server.js';
+import type { EventQueue } from './event-queue.js';
+
+export interface FollowRecordRequest {
+  readonly way: ServedPane;
+  readonly context: SessionContext;
+  readonly server: RunningServer;
+  readonly opened: { readonly nativeSessionId: string };
+  readonly path: string | undefined;
+  readonly since: RecordCursor;
+  readonly queue: EventQueue<FollowedEvent>;
+  readonly signal: AbortSignal;
+}
+
+/** Puts everything the record gains into the queue, until the signal aborts. */
+export async function followRecord(request: FollowRecordRequest): Promise<void> {
+  const { way, context, path, since, queue, signal } = request;
+  if (path === undefined) return;
+  const reader = way.record.createReader();
+  let usedTools = false;
+  try {
+    const options = { fromByte: since.length, fileId: since.fileId, signal, clock: context.clock };
+    for await (const line of followJsonLines(path, options)) {
+      if (line.replaced) {
+        queue.push({ kind: 'transport_lost', why: 'the record is another file now' });
+        return;
+      }
+      for (const event of reader.read(line.value)) {
+        usedTools ||= event.type === 'tool_started';
+        const told = usedTools ? await withBackgroundWork(request, event) : event;
+        queue.push({ kind: 'record', event: told, durable: true });
+      }
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    if (isStateUnusable(error)) queue.push({ kind: 'transport_lost', why: error.message });
+    else queue.fail(error);
+  }
+}
+
+/** The record does not say what a tool left running; the server does. */
+async function withBackgroundWork(
+  { way, server, opened }: FollowRecordRequest,
+  event: RecordEvent,
+): Promise<RecordEvent> {
+  if (event.type !== 'turn_ended') return event;
+  try {
+    const call = way.protocol.listBackgroundWork(opened.nativeSessionId);
+    const result = await server.connection.call(call, { deadlineMs: BACKGROUND_DEADLINE_MS });
+    return { ...event, backgroundWork: way.protocol.countBackgroundWork(result) };
+  } catch {
+    return event;
+  }
+}
+
+const BACKGROUND_DEADLINE_MS = 1_000;

@@ -1,0 +1,84 @@
+import { TimedOutError } from '../../errors/turn-error.js';
+import type { ServedPane } from '../../spec/served-pane.js';
+import { waitUntil } from '../../time/wait-until.js';
+import { JsonRpcRefusal } from '../json-rpc/json-rpc-error.js';
+import type { SessionContext } from '../session-transport.js';
+import type { RunningServer } from './ensure-server.js';
+import { endServerProcesses } from './server-process.js';
+
+export interface InterruptRequest {
+  readonly way: ServedPane;
+  readonly context: SessionContext;
+  readonly server: RunningServer;
+  readonly opened: { readonly nativeSessionId: string };
+  readonly runningTurnId: string | undefined;
+  readonly deadlineMs: number;
+}
+
+/** Interrupts the running turn and takes back what still waits in the queue; past the deadline the server is ended. */
+export async function interruptSession(request: InterruptRequest): Promise<void> {
+  const { context, server, deadlineMs } = request;
+  try {
+    await emptyQueue(request);
+    await waitUntil(() => interruptOnce(request), {
+      awaiting: 'the interrupted turn to end',
+      deadlineMs,
+      clock: context.clock,
+      layer: 'served-pane',
+    });
+  } catch (error) {
+    context.logger.warn({ err: error }, 'interrupt by force');
+    const { left } = await endServerProcesses(server.record, {
+      graceMs: 1_000,
+      clock: context.clock,
+    });
+    if (left.length === 0) return;
+    throw new TimedOutError({
+      awaiting: `the end of the server (pid ${left.join(', ')})`,
+      limitMs: deadlineMs,
+      layer: 'served-pane',
+    });
+  }
+}
+
+/** What is taken out of the queue was never delivered. */
+async function emptyQueue({ way, server, opened, deadlineMs }: InterruptRequest): Promise<void> {
+  const { protocol } = way;
+  const { nativeSessionId } = opened;
+  const limits = { deadlineMs };
+  const queue = protocol.readQueue(
+    await server.connection.call(protocol.listQueue(nativeSessionId), limits),
+  );
+  for (const { queueId } of queue) {
+    await server.connection
+      .call(protocol.removeQueued(nativeSessionId, queueId), limits)
+      .catch(ignoreRefusal);
+  }
+}
+
+/** True once nothing runs. Asked again while a turn is between two states. */
+async function interruptOnce(request: InterruptRequest): Promise<boolean> {
+  const { way, server, opened, deadlineMs } = request;
+  const { protocol } = way;
+  const limits = { deadlineMs };
+  const status = await server.connection.call(protocol.readSession(opened.nativeSessionId), limits);
+  if (protocol.readActivity(status) === 'idle') return true;
+  const turnId = request.runningTurnId ?? (await findRunning(request));
+  if (turnId === undefined) return false;
+  await server.connection
+    .call(protocol.interrupt(opened.nativeSessionId, turnId), limits)
+    .catch(ignoreRefusal);
+  return false;
+}
+
+async function findRunning({ way, server, opened }: InterruptRequest): Promise<string | undefined> {
+  const call = way.protocol.listTurns(opened.nativeSessionId);
+  const turns = way.protocol.readTurns(await server.connection.call(call).catch(ignoreRefusal));
+  return turns.find((turn) => turn.isRunning)?.nativeTurnId;
+}
+
+/** The turn ended by itself meanwhile. */
+function ignoreRefusal(error: unknown): undefined {
+  if (error instanceof JsonRpcRefusal) return undefined;
+  throw error;
+}

@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto';
+import { NonContinuableError, StaleHandleError } from '../../errors/continuation-error.js';
+import {
+  CliUnusableError,
+  NativeHistoryMissingError,
+  SessionBusyError,
+} from '../../errors/turn-error.js';
+import type { OpenedServedSession, ServedPane } from '../../spec/served-pane.js';
+import { JsonRpcRefusal } from '../json-rpc/json-rpc-error.js';
+import type { OpenRequest, OpenSession, SessionContext } from '../session-transport.js';
+import { ensureServer, type RunningServer, restoreWatchdog } from './ensure-server.js';
+import { findWriter } from './find-writer.js';
+import { leaveOtherServers } from './leave-other-servers.js';
+import { ServedSession } from './served-session.js';
+import { readSessionMark, removeSessionMark, saveSessionMark } from './server-files.js';
+import { findShownPane, type ShownPane, showPane } from './shown-pane.js';
+import type { WatchdogTimes } from './watchdog-script.js';
+
+/** What opening a session needs. */
+export interface OpenParts {
+  readonly way: ServedPane;
+  readonly times: WatchdogTimes;
+  readonly context: SessionContext;
+  readonly request: OpenRequest;
+}
+
+/** Attaches to the session's server, or brings server and session back; the pane follows. */
+export async function openServedSession(parts: OpenParts): Promise<OpenSession> {
+  const { context } = parts;
+  return context.nativeSessionId === undefined
+    ? startSession(parts)
+    : resumeSession(parts, context.nativeSessionId);
+}
+
+async function startSession(parts: OpenParts): Promise<OpenSession> {
+  const { way, context, request } = parts;
+  // The server is wanted before the id is known.
+  const wanted = `starting-${randomBytes(6).toString('hex')}`;
+  const server = await reachServer(parts, wanted);
+  try {
+    const call = way.protocol.startSession(context.config);
+    const result = await server.connection.call(call, callLimits(request));
+    const opened = way.protocol.readOpenedSession(result);
+    if (!opened) throw unreadableAnswer(context, call.method);
+    await request.onNativeSession(opened.nativeSessionId);
+    await saveSessionMark(server.place.dir, markOf(opened));
+    await removeSessionMark(server.place.dir, wanted);
+    return new ServedSession({ ...parts, server, opened, isFollowed: true, recovered: false });
+  } catch (error) {
+    server.connection[Symbol.dispose]();
+    await removeSessionMark(server.place.dir, wanted);
+    throw error;
+  }
+}
+
+async function resumeSession(parts: OpenParts, nativeSessionId: string): Promise<OpenSession> {
+  const { context, request } = parts;
+  const pane = findShownPane(context);
+  await leaveOtherServers(parts, nativeSessionId);
+  const server = await reachServer(parts, nativeSessionId);
+  try {
+    await restoreWatchdog(parts, server);
+    const wasLoaded = !server.wasStarted && (await isLoaded(parts, server, nativeSessionId));
+    const isPaneLost = request.expectsLive && (await pane).state === 'absent';
+    if (isPaneLost) request.emit({ type: 'lost_tmux' });
+    const recovered = context.acknowledged && (!wasLoaded || isPaneLost);
+    if (recovered) request.emit({ type: 'resuming' });
+    const { opened, isFollowed } = await attachOrResume(parts, server, nativeSessionId);
+    await saveSessionMark(server.place.dir, markOf(opened));
+    const base = { ...parts, server, opened, isFollowed, recovered };
+    // Without a record there is nothing a pane could show yet.
+    if (!isFollowed) return new ServedSession(base);
+    return new ServedSession({ ...base, pane: await ensurePane(base, await pane) });
+  } catch (error) {
+    server.connection[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function reachServer(parts: OpenParts, markId: string): Promise<RunningServer> {
+  const { request } = parts;
+  return ensureServer({
+    ...parts,
+    deadlineMs: request.deadlineMs,
+    signal: request.signal,
+    mark: async ({ dir }) => {
+      const known = await readSessionMark(dir, markId);
+      await saveSessionMark(dir, known ?? { nativeSessionId: markId });
+    },
+  });
+}
+
+async function isLoaded(
+  { way, request }: OpenParts,
+  { connection }: RunningServer,
+  nativeSessionId: string,
+): Promise<boolean> {
+  const result = await connection.call(way.protocol.listLoaded(), callLimits(request));
+  return way.protocol.readLoaded(result).includes(nativeSessionId);
+}
+
+interface AttachedSession {
+  readonly opened: OpenedServedSession;
+  /** Whether the server tells this connection what happens in the session. */
+  readonly isFollowed: boolean;
+}
+
+async function attachOrResume(
+  parts: OpenParts,
+  server: RunningServer,
+  nativeSessionId: string,
+): Promise<AttachedSession> {
+  const { way, context, request } = parts;
+  try {
+    const call = way.protocol.resumeSession(context.config, nativeSessionId);
+    const result = await server.connection.call(call, callLimits(request));
+    const opened = way.protocol.readOpenedSession(result);
+    if (!opened) throw unreadableAnswer(context, call.method);
+    if (opened.nativeSessionId !== nativeSessionId) throw otherSession(context, opened);
+    return { opened, isFollowed: true };
+  } catch (error) {
+    if (!(error instanceof JsonRpcRefusal)) throw error;
+    return afterRefusal(parts, server, nativeSessionId, error);
+  }
+}
+
+async function afterRefusal(
+  parts: OpenParts,
+  server: RunningServer,
+  nativeSessionId: string,
+  refusal: JsonRpcRefusal,
+): Promise<AttachedSession> {
+  const { way, context } = parts;
+  const mark = await readSessionMark(server.place.dir, nativeSessionId);
+  switch (way.protocol.readRefusal({ code: refusal.code, message: refusal.reason })) {
+    case 'held_elsewhere': {
+      const writer = await findWriter(way, context);
+      throw new SessionBusyError({ kind: 'foreign', pid: writer?.pid });
+    }
+    case 'archived':
+      if (!mark?.unloading) {
+        throw new NonContinuableError(context.definition.id, 'history', 'it was archived');
+      }
+      await server.connection.call(
+        way.protocol.unarchive(nativeSessionId),
+        callLimits(parts.request),
+      );
+      await saveSessionMark(server.place.dir, { ...mark, unloading: undefined });
+      return attachOrResume(parts, server, nativeSessionId);
+    case 'no_record':
+      // It is loaded, but never had a turn: it takes a message, and tells of it once there is a record.
+      if (mark && (await isLoaded(parts, server, nativeSessionId))) {
+        return { opened: { ...mark, activity: 'idle' }, isFollowed: false };
+      }
+      await removeSessionMark(server.place.dir, nativeSessionId);
+      if (!context.acknowledged)
+        throw new StaleHandleError(context.definition.id, 'native_session_id');
+      throw new NativeHistoryMissingError(nativeSessionId, refusal.reason);
+    default:
+      throw new CliUnusableError(
+        context.binary,
+        'unresponsive',
+        `it does not resume session ${nativeSessionId}: ${refusal.reason}. Nothing was sent.`,
+      );
+  }
+}
+
+async function ensurePane(
+  base: OpenParts & { readonly server: RunningServer; readonly opened: OpenedServedSession },
+  found: Awaited<ReturnType<typeof findShownPane>>,
+): Promise<ShownPane | undefined> {
+  const { way, context, server, opened, request } = base;
+  if (found.state === 'present' && !server.wasStarted) return found.pane;
+  return showPane({
+    way,
+    context,
+    nativeSessionId: opened.nativeSessionId,
+    serverSocket: server.record.socketPath,
+    leaseToken: request.fence.token,
+    replace: server.wasStarted,
+    emit: request.emit,
+  });
+}
+
+function callLimits({ deadlineMs, signal, fence }: OpenRequest) {
+  const guard = () => {
+    if (!fence.isCurrent()) throw new SessionBusyError({ kind: 'ours' });
+  };
+  return { deadlineMs, signal, guard };
+}
+
+function markOf({ activity: _, ...opened }: OpenedServedSession) {
+  return opened;
+}
+
+function unreadableAnswer({ binary }: SessionContext, method: string): CliUnusableError {
+  return new CliUnusableError(binary, 'unresponsive', `its answer to ${method} cannot be read`);
+}
+
+function otherSession(
+  { definition, nativeSessionId }: SessionContext,
+  opened: OpenedServedSession,
+) {
+  return new StaleHandleError(definition.id, 'native_session_id', {
+    old: nativeSessionId,
+    new: opened.nativeSessionId,
+  });
+}

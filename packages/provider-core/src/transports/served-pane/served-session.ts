@@ -1,0 +1,223 @@
+import type { RecordCursor, RecordEvent } from '../../spec/record-event.js';
+import type { OpenedServedSession, ServedActivity } from '../../spec/served-pane.js';
+import { startTicker } from '../../time/ticker.js';
+import { JsonRpcRefusal } from '../json-rpc/json-rpc-error.js';
+import type {
+  EffectiveSettings,
+  FollowedEvent,
+  OpenSession,
+  SessionActivity,
+  SubmitRequest,
+} from '../session-transport.js';
+import { deliverMessage } from './deliver-message.js';
+import type { RunningServer } from './ensure-server.js';
+import { EventQueue } from './event-queue.js';
+import { followRecord } from './follow-record.js';
+import { interruptSession } from './interrupt-session.js';
+import type { OpenParts } from './open-served-session.js';
+import { observeServer } from './server-process.js';
+import { takeRecordCursor } from './session-record.js';
+import { type ShownPane, showPane } from './shown-pane.js';
+
+/** How a session was opened. */
+export interface ServedSessionParts extends OpenParts {
+  readonly server: RunningServer;
+  readonly opened: OpenedServedSession;
+  readonly isFollowed: boolean;
+  readonly recovered: boolean;
+  readonly pane?: ShownPane | undefined;
+}
+
+const FENCE_LOOK_MS = 1_000;
+const ACTIVITY_DEADLINE_MS = 3_000;
+/** How often a new session is asked whether it has a record by now. */
+const FIRST_TURN_POLL_MS = 10;
+/** How long acceptance waits for a new session's pane, so that the handle can name it. */
+const PANE_WAIT_MS = 2_000;
+
+/** One session on a server of ours, over a connection of its own. */
+export class ServedSession implements OpenSession {
+  readonly nativeSessionId: string;
+  readonly recovered: boolean;
+  readonly effective: EffectiveSettings;
+  readonly #parts: ServedSessionParts;
+  readonly #ended = new AbortController();
+  readonly #fenceWatch: Disposable;
+  readonly #stopListening: () => void;
+  /** What the connection said since the last cursor, or whoever follows now. */
+  #early: FollowedEvent[] = [];
+  #queue: EventQueue<FollowedEvent> | undefined;
+  #isFollowed: boolean;
+  #pane: ShownPane | undefined;
+  #panePending: Promise<void> | undefined;
+  #runningTurnId: string | undefined;
+
+  constructor(parts: ServedSessionParts) {
+    const { opened, server, request } = parts;
+    this.#parts = parts;
+    this.nativeSessionId = opened.nativeSessionId;
+    this.recovered = parts.recovered;
+    this.effective = {
+      permissions: opened.permissions,
+      model: opened.model,
+      workingDir: opened.workingDir,
+    };
+    this.#isFollowed = parts.isFollowed;
+    this.#pane = parts.pane;
+    this.#stopListening = server.connection.listen({
+      onFrame: (frame) => {
+        if (frame.nativeSessionId !== this.nativeSessionId) return;
+        this.#runningTurnId = frame.runningTurnId ?? this.#runningTurnId;
+        if (frame.endedTurnId === this.#runningTurnId) this.#runningTurnId = undefined;
+        for (const event of frame.events) this.#tell(event);
+      },
+      onDecline: ({ nativeSessionId = this.nativeSessionId, event }) => {
+        if (nativeSessionId === this.nativeSessionId) this.#tell(event);
+      },
+    });
+    // For JSON-RPC the fence is the connection: who has lost the lease has none.
+    this.#fenceWatch = startTicker(FENCE_LOOK_MS, () => {
+      if (!request.fence.isCurrent()) server.connection[Symbol.dispose]();
+    });
+  }
+
+  get tmuxSession(): string | undefined {
+    return this.#pane?.tmuxSession;
+  }
+
+  get terminalId(): string | undefined {
+    return this.#pane?.terminalId;
+  }
+
+  async activity(): Promise<SessionActivity> {
+    const { way, server } = this.#parts;
+    try {
+      const call = way.protocol.readSession(this.nativeSessionId);
+      const result = await server.connection.call(call, { deadlineMs: ACTIVITY_DEADLINE_MS });
+      return toSessionActivity(way.protocol.readActivity(result));
+    } catch {
+      return 'unknown';
+    }
+  }
+
+  async takeCursor(): Promise<RecordCursor> {
+    const { recordPath } = this.#parts.opened;
+    // What was said before is older than the cursor.
+    this.#early = [];
+    return recordPath === undefined ? { length: 0 } : takeRecordCursor(recordPath);
+  }
+
+  async submit({ text, turnId, mayStandInComposer, signal }: SubmitRequest): Promise<void> {
+    const { way, server, request, context } = this.#parts;
+    await deliverMessage({
+      way,
+      connection: server.connection,
+      nativeSessionId: this.nativeSessionId,
+      fence: request.fence,
+      text,
+      turnId,
+      lookFirst: mayStandInComposer,
+      clock: context.clock,
+      signal,
+    });
+    this.#showOnceRecorded();
+  }
+
+  async *follow(since: RecordCursor, signal: AbortSignal): AsyncGenerator<FollowedEvent> {
+    const queue = new EventQueue<FollowedEvent>();
+    for (const event of this.#early.splice(0)) queue.push(event);
+    this.#queue = queue;
+    const stop = new AbortController();
+    const stopped = AbortSignal.any([stop.signal, signal, this.#ended.signal]);
+    stopped.addEventListener('abort', () => queue.end(), { once: true });
+    const { server, opened } = this.#parts;
+    server.connection.closed.then(() => queue.push(this.#lost()));
+    const path = since.path ?? opened.recordPath;
+    const reading = followRecord({ ...this.#parts, path, since, queue, signal: stopped });
+    try {
+      for await (const event of queue) {
+        if (isAcceptance(event)) await this.#awaitPane();
+        yield event;
+      }
+    } finally {
+      this.#queue = undefined;
+      stop.abort();
+      await reading;
+    }
+  }
+
+  async interrupt({ deadlineMs }: { readonly deadlineMs: number }): Promise<void> {
+    const runningTurnId = this.#runningTurnId;
+    await interruptSession({ ...this.#parts, runningTurnId, deadlineMs });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended.abort();
+    this.#stopListening();
+    this.#fenceWatch[Symbol.dispose]();
+    await this.#panePending;
+    this.#parts.server.connection[Symbol.dispose]();
+  }
+
+  #tell(event: RecordEvent): void {
+    const followed: FollowedEvent = { kind: 'record', event, durable: false };
+    if (this.#queue) this.#queue.push(followed);
+    else this.#early.push(followed);
+  }
+
+  #lost(): FollowedEvent {
+    const isDead = observeServer(this.#parts.server.record) === 'dead';
+    const why = isDead ? 'the server has ended' : 'the connection to the server has closed';
+    return { kind: 'transport_lost', why };
+  }
+
+  /** A new session can be followed and shown only once its first turn has made a record. */
+  #showOnceRecorded(): void {
+    if (this.#isFollowed && this.#pane) return;
+    this.#panePending ??= this.#followAndShow().catch((error: unknown) => {
+      this.#parts.context.logger.warn({ err: error }, 'session not shown');
+    });
+  }
+
+  async #followAndShow(): Promise<void> {
+    const { way, context, server, request } = this.#parts;
+    const call = way.protocol.resumeSession(context.config, this.nativeSessionId);
+    while (!this.#ended.signal.aborted && !server.connection.isClosed) {
+      try {
+        await server.connection.call(call, { deadlineMs: request.deadlineMs });
+        this.#isFollowed = true;
+        break;
+      } catch (error) {
+        if (!(error instanceof JsonRpcRefusal)) throw error;
+      }
+      await context.clock.sleep(FIRST_TURN_POLL_MS);
+    }
+    if (!this.#isFollowed) return;
+    this.#pane = await showPane({
+      way,
+      context,
+      nativeSessionId: this.nativeSessionId,
+      serverSocket: server.record.socketPath,
+      leaseToken: request.fence.token,
+      replace: false,
+      emit: request.emit,
+    });
+  }
+
+  async #awaitPane(): Promise<void> {
+    if (!this.#panePending) return;
+    const enough = new AbortController();
+    const { clock } = this.#parts.context;
+    const wait = clock.sleep(PANE_WAIT_MS, enough.signal).catch(() => {});
+    await Promise.race([this.#panePending, wait]);
+    enough.abort();
+  }
+}
+
+function isAcceptance(event: FollowedEvent): boolean {
+  return event.kind === 'record' && event.durable && event.event.type === 'message_accepted';
+}
+
+function toSessionActivity(activity: ServedActivity): SessionActivity {
+  return activity === 'unloaded' ? 'unknown' : activity;
+}

@@ -1,0 +1,81 @@
+import { readdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readJsonFile, writeFileAtomic } from '../../state/atomic-write.js';
+import { isAbsentError, readError, writeError } from '../../state/state-error.js';
+import { isPathPart, stateLayout } from '../../state/state-layout.js';
+import {
+  type ServerRecord,
+  type SessionMark,
+  serverRecordSchema,
+  sessionMarkSchema,
+} from './server-record.wire.js';
+
+/** Paths inside a server's folder. */
+export const serverFiles = (dir: string) => ({
+  record: join(dir, 'server.json'),
+  lockDir: join(dir, 'lock'),
+  sessionsDir: join(dir, 'sessions'),
+  script: join(dir, 'watchdog.sh'),
+  /** Written by the script: pid and start time of the server. */
+  pid: join(dir, 'server.pid'),
+  log: join(dir, 'server.log'),
+  /** Stands while the watchdog is about to stop the server. */
+  stopping: join(dir, 'stopping'),
+});
+
+/** The server's record; absent when there is none or it says nothing. */
+export async function readServerRecord(dir: string): Promise<ServerRecord | undefined> {
+  const file = await readJsonFile(serverFiles(dir).record);
+  return file.state === 'present' ? serverRecordSchema.safeParse(file.value).data : undefined;
+}
+
+export async function saveServerRecord(dir: string, record: ServerRecord): Promise<void> {
+  await writeFileAtomic(serverFiles(dir).record, `${JSON.stringify(record)}\n`);
+}
+
+/** Marks a session as one of this server's: while a mark stands, the server is wanted. */
+export async function saveSessionMark(dir: string, mark: SessionMark): Promise<void> {
+  await writeFileAtomic(markPath(dir, mark.nativeSessionId), `${JSON.stringify(mark)}\n`);
+}
+
+export async function readSessionMark(
+  dir: string,
+  nativeSessionId: string,
+): Promise<SessionMark | undefined> {
+  const file = await readJsonFile(markPath(dir, nativeSessionId));
+  return file.state === 'present' ? sessionMarkSchema.safeParse(file.value).data : undefined;
+}
+
+export async function removeSessionMark(dir: string, nativeSessionId: string): Promise<void> {
+  const path = markPath(dir, nativeSessionId);
+  await unlink(path).catch((error: unknown) => {
+    if (!isAbsentError(error)) throw writeError(path, error);
+  });
+}
+
+/** The ids that want this server, a session that is just being started among them. */
+export async function listSessionMarks(dir: string): Promise<readonly string[]> {
+  const names = await listNames(serverFiles(dir).sessionsDir);
+  return names.filter((name) => /^[^.].*\.json$/.test(name)).map((name) => name.slice(0, -5));
+}
+
+/** The folders of all servers of a state directory. */
+export async function listServerDirs(stateDir: string): Promise<readonly string[]> {
+  const { serversDir } = stateLayout(stateDir);
+  const names = await listNames(serversDir);
+  return names.filter((name) => /^[0-9a-f]{32}$/.test(name)).map((name) => join(serversDir, name));
+}
+
+function markPath(dir: string, nativeSessionId: string): string {
+  if (!isPathPart(nativeSessionId)) throw new TypeError('the native session id cannot name a file');
+  return join(serverFiles(dir).sessionsDir, `${nativeSessionId}.json`);
+}
+
+async function listNames(path: string): Promise<readonly string[]> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if (isAbsentError(error)) return [];
+    throw readError(path, error);
+  }
+}

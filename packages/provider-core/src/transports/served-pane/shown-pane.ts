@@ -1,0 +1,115 @@
+import type { ServedPane } from '../../spec/served-pane.js';
+import type { EmitTurnEvent } from '../../spec/turn-event.js';
+import { createChildEnvironment } from '../child-environment.js';
+import type { SessionContext } from '../session-transport.js';
+import { observeTmuxServer } from '../tmux/observe-tmux-server.js';
+import { openTmuxServer } from '../tmux/open-tmux-server.js';
+import { TmuxError } from '../tmux/tmux-error.js';
+import type { PaneObservation, TmuxServer } from '../tmux/tmux-server.js';
+
+/** The pane that shows a session. */
+export interface ShownPane {
+  readonly tmuxSession: string;
+  readonly terminalId: string;
+  readonly pid: number;
+}
+
+/** Looks for the session's pane; starts no tmux server. */
+export async function findShownPane(
+  context: SessionContext,
+): Promise<
+  { readonly state: 'present'; readonly pane: ShownPane } | { readonly state: 'absent' | 'unknown' }
+> {
+  const { tmuxSocket: socketPath, nonce } = context;
+  try {
+    const state = await observeTmuxServer({ socketPath });
+    if (state !== 'running') return { state: state === 'gone' ? 'absent' : 'unknown' };
+    await using server = await openTmuxServer({ socketPath });
+    const found = await server.findPane({ nonce });
+    return found.state === 'present' && !found.dead
+      ? { state: 'present', pane: describePane(found) }
+      : { state: found.state === 'unknown' ? 'unknown' : 'absent' };
+  } catch (error) {
+    context.logger.debug({ err: error }, 'pane not seen');
+    return { state: 'unknown' };
+  }
+}
+
+export interface ShowPaneRequest {
+  readonly way: ServedPane;
+  readonly context: SessionContext;
+  readonly nativeSessionId: string;
+  readonly serverSocket: string;
+  readonly leaseToken: number;
+  /** A pane of a server that is gone shows nothing any more and is replaced. */
+  readonly replace: boolean;
+  readonly emit: EmitTurnEvent;
+}
+
+/** Finds the pane or opens one. Never throws: a pane that fails never fails a turn. */
+export async function showPane(request: ShowPaneRequest): Promise<ShownPane | undefined> {
+  const { context, emit, replace } = request;
+  const { tmuxSocket: socketPath, nonce } = context;
+  try {
+    await using server = await openTmuxServer({ socketPath });
+    const found = await server.findPane({ nonce });
+    if (found.state === 'unknown') throw new TmuxError('unresponsive', found.why);
+    if (found.state === 'present' && !replace && !found.dead) return describePane(found);
+    if (found.state === 'present') await server.killPane(found.paneId);
+    const pane = await openPane(request, server);
+    emit({
+      type: 'terminal_opened',
+      terminalId: pane.terminalId,
+      label: context.definition.displayName,
+    });
+    return pane;
+  } catch (error) {
+    context.logger.warn({ err: error }, 'pane not opened');
+    emit({
+      type: 'notice',
+      text: 'The terminal could not be opened; the turn goes on without one.',
+    });
+    return undefined;
+  }
+}
+
+async function openPane(request: ShowPaneRequest, server: TmuxServer): Promise<ShownPane> {
+  const { way, context, nativeSessionId, serverSocket, leaseToken } = request;
+  const { config, cliHome, nonce, binary, definition } = context;
+  const { args, env } = way.paneLaunch({
+    config,
+    cliHome,
+    socketPath: serverSocket,
+    nativeSessionId,
+  });
+  const { paneId, sessionName, pid } = await server.openPane({
+    sessionName: `${definition.id}-${nativeSessionId.slice(-8)}`,
+    argv: [binary, ...args],
+    env: createChildEnvironment({ config, added: env, nonce }),
+    workingDir: config.workingDir,
+    nonce,
+    leaseToken: String(leaseToken),
+  });
+  return { tmuxSession: sessionName, terminalId: terminalId(nonce, paneId), pid };
+}
+
+/** Closes the session's pane. One that cannot be seen is left to the nonce. */
+export async function closePane(context: SessionContext): Promise<void> {
+  const { tmuxSocket: socketPath, nonce } = context;
+  if ((await observeTmuxServer({ socketPath })) !== 'running') return;
+  await using server = await openTmuxServer({ socketPath });
+  const found = await server.findPane({ nonce });
+  if (found.state === 'present') await server.killPane(found.paneId);
+}
+
+function describePane(found: Extract<PaneObservation, { state: 'present' }>): ShownPane {
+  return {
+    tmuxSession: found.sessionName,
+    terminalId: terminalId(found.nonce, found.paneId),
+    pid: found.pid,
+  };
+}
+
+function terminalId(nonce: string, paneId: string): string {
+  return `${nonce.slice(0, 8)}${paneId}`;
+}
