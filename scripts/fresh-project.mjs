@@ -1,9 +1,29 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { ensurePinnedClis } from './fetch-clis.mjs';
 import { readExamples, readPages } from './markdown.mjs';
 import { root, runCommand } from './run-command.mjs';
 
 const RUN_LIMIT_MS = 120_000;
+const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+const npmInstall = [
+  'npm',
+  'install',
+  '--prefer-offline',
+  '--no-audit',
+  '--no-fund',
+  '--ignore-scripts',
+];
 
 /** Loads every entry point of the three packages as installed. */
 const everyEntry = {
@@ -33,24 +53,51 @@ export async function tryInFreshProject(folder, tarballs) {
 
   layProject(folder, tarballs, examples);
   const steps = [
-    [
-      'install',
-      ['npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'],
-    ],
-    ['type-check', [process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.']],
+    ['install', () => run(folder, npmInstall)],
+    ['type-check', () => run(folder, [process.execPath, tsc, '-p', '.'])],
     ...examples
       .filter(({ runs }) => runs)
-      .map(({ name, path, startsAt }) => [
-        `run the example at ${path}:${startsAt}`,
-        [process.execPath, '--enable-source-maps', `out/${name}.js`],
+      .map((example) => [
+        `run the example at ${example.path}:${example.startsAt}`,
+        () => runExample(folder, example),
       ]),
   ];
-  for (const [what, command] of steps) {
-    const { status, output } = await runCommand(command, { cwd: folder, timeoutMs: RUN_LIMIT_MS });
-    if (status !== 0)
+  for (const [what, step] of steps) {
+    const { status, output } = await step();
+    if (status !== 0) {
       return [`fresh project: could not ${what} (exit ${status})\n${output.trim()}`];
+    }
   }
   return [];
+}
+
+function run(folder, command, env = process.env) {
+  return runCommand(command, { cwd: folder, env, timeoutMs: RUN_LIMIT_MS });
+}
+
+/** With a temporary HOME of its own, short enough for a socket's path, and nothing else of this environment. */
+async function runExample(folder, { name, code }) {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'hf-')));
+  try {
+    const bin = await linkClis(home);
+    const expected = /Remember the codeword (\w+)/.exec(code)?.[1] ?? '';
+    const driver = [process.execPath, '--enable-source-maps', 'drive-example.mjs'];
+    const env = { HOME: home, PATH: `${bin}:${process.env.PATH}`, LANG: 'C.UTF-8' };
+    return await run(folder, [...driver, join(folder, 'out', `${name}.js`), expected], env);
+  } finally {
+    rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
+
+/** The newest pinned CLI of each provider, under the name that a person types. */
+async function linkClis(home) {
+  const bin = join(home, 'bin');
+  mkdirSync(bin);
+  const list = process.env.HOLDFAST_CLIS;
+  const clis = list ? JSON.parse(readFileSync(list, 'utf8')) : await ensurePinnedClis();
+  const newest = new Map(clis.map(({ binary }) => [basename(binary), binary]));
+  for (const [name, binary] of newest) symlinkSync(binary, join(bin, name));
+  return bin;
 }
 
 function layProject(folder, tarballs, examples) {
@@ -61,6 +108,7 @@ function layProject(folder, tarballs, examples) {
   const manifest = { name: 'fresh-project', private: true, type: 'module', dependencies };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2));
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(readCompilerOptions(), null, 2));
+  copyFileSync(join(root, 'scripts/drive-example.mjs'), join(folder, 'drive-example.mjs'));
   for (const { name, code } of examples) writeFileSync(join(folder, 'src', `${name}.ts`), code);
 }
 

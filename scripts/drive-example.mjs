@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { startScriptedModel } from '@holdfast/provider-core/certification';
+
+/**
+ * Runs inside the fresh project, with a temporary HOME and the pinned CLIs on the PATH: sets the CLIs up as a person
+ * would have done, at a scripted model, then calls every function of one README example with folders as arguments.
+ */
+const [modulePath, expectedText] = process.argv.slice(2);
+const example = await import(pathToFileURL(modulePath).href);
+const calls = Object.values(example).filter((value) => typeof value === 'function');
+const model = await startScriptedModel();
+try {
+  for (const call of calls) {
+    const folders = createFolders(call);
+    setUpClaudeCode(folders);
+    setUpCodex(folders);
+    const answer = await call(...folders);
+    assert.equal(typeof answer, 'string');
+    assert.ok(answer.includes(expectedText), `${call.name} answered: ${answer}`);
+  }
+} finally {
+  await model.stop();
+  await endOurProcesses();
+}
+// A turn that an example left half read may still be followed.
+process.exit();
+
+function createFolders({ name, length }) {
+  return Array.from({ length }, (_, index) => {
+    const folder = join(homedir(), `${name}-${index}`);
+    mkdirSync(folder, { recursive: true });
+    return realpathSync(folder);
+  });
+}
+
+function setUpClaudeCode(folders) {
+  const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
+  const projects = Object.fromEntries(folders.map((folder) => [folder, trusted]));
+  const env = {
+    ANTHROPIC_BASE_URL: model.baseUrl,
+    ANTHROPIC_AUTH_TOKEN: 'loopback-key',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  };
+  writeJson('.claude.json', { hasCompletedOnboarding: true, projects });
+  mkdirSync(join(homedir(), '.claude'), { recursive: true });
+  writeJson('.claude/settings.json', { env });
+}
+
+function setUpCodex(folders) {
+  mkdirSync(join(homedir(), '.codex'), { recursive: true });
+  const trust = folders.map(
+    (folder) => `[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"`,
+  );
+  const lines = [
+    'model_provider = "scripted"',
+    'check_for_update_on_startup = false',
+    '[model_providers.scripted]',
+    'name = "scripted"',
+    `base_url = "${model.baseUrl}/v1"`,
+    'wire_api = "responses"',
+    ...trust,
+  ];
+  writeFileSync(join(homedir(), '.codex', 'config.toml'), `${lines.join('\n')}\n`);
+}
+
+function writeJson(name, value) {
+  writeFileSync(join(homedir(), name), JSON.stringify(value));
+}
+
+/** An example need not close what it opened; whatever has our temporary HOME was started by it. */
+async function endOurProcesses() {
+  for (const pid of listPids()) {
+    if (pid !== process.pid && hasOurHome(pid)) process.kill(pid, 'SIGKILL');
+  }
+}
+
+function listPids() {
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function hasOurHome(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${homedir()}`);
+  } catch {
+    return false;
+  }
+}
