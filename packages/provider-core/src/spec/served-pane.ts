@@ -27,13 +27,15 @@ export interface ServerLaunchRequest {
   readonly apiKey?: string | undefined;
 }
 
-/** What a pane is planned from. */
+/** What a pane is planned from. It is started in an empty private folder, not in the session's. */
 export interface PaneLaunchRequest {
-  readonly config: SessionConfig;
   readonly cliHome: string;
   readonly socketPath: string;
   readonly nativeSessionId: string;
 }
+
+/** How the CLI is told to see the working directory; absent where its own configuration says it. */
+export type SessionTrust = 'trusted' | 'untrusted' | undefined;
 
 /** Arguments after the binary and what is added to the allow-listed environment. */
 export interface ServedLaunch {
@@ -60,8 +62,11 @@ export interface ServedProtocol {
   readonly initialized: ServedCall;
   readonly readServer: (result: unknown) => ServedServer;
 
-  readonly startSession: (config: SessionConfig) => ServedCall;
-  readonly resumeSession: (config: SessionConfig, nativeSessionId: string) => ServedCall;
+  readonly readConfig: (workingDir: string) => ServedCall;
+  /** Whether the CLI's configuration decides by itself if the working directory is trusted. */
+  readonly decidesTrust: (result: unknown, workingDir: string) => boolean;
+  readonly startSession: (config: SessionConfig, trust: SessionTrust) => ServedCall;
+  readonly resumeSession: (plan: ResumePlan) => ServedCall;
   readonly readOpenedSession: (result: unknown) => OpenedServedSession | undefined;
   readonly readSession: (nativeSessionId: string) => ServedCall;
   readonly readActivity: (result: unknown) => ServedActivity;
@@ -93,6 +98,13 @@ export interface ServedProtocol {
   /** The answer that says no to a request of the server, and what it was about. */
   readonly declineRequest: (method: string, params: unknown) => ServedDecline | undefined;
   readonly readFrame: (method: string, params: unknown) => ServedFrame;
+}
+
+/** What a resume is planned from. */
+export interface ResumePlan {
+  readonly config: SessionConfig;
+  readonly nativeSessionId: string;
+  readonly trust: SessionTrust;
 }
 
 /** What a server says of itself. */

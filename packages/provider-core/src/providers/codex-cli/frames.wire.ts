@@ -84,3 +84,8 @@ export const approvalSchema = z.looseObject({
   reason: z.string().nullish(),
   message: z.string().nullish(),
 });
+
+/** The answer to `config/read`, as far as it says which folders a person has decided on. */
+export const configReadSchema = z.looseObject({
+  config: z.looseObject({ projects: z.record(z.string(), z.unknown()).nullish() }),
+});

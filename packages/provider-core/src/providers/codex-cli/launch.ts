@@ -1,8 +1,10 @@
 import type {
   PaneLaunchRequest,
+  ResumePlan,
   ServedCall,
   ServedLaunch,
   ServerLaunchRequest,
+  SessionTrust,
 } from '../../spec/served-pane.js';
 import type { McpServer, PermissionLevel, SessionConfig } from '../../spec/session-config.js';
 
@@ -23,25 +25,19 @@ export function planServerLaunch(request: ServerLaunchRequest): ServedLaunch {
       `unix://${socketPath}`,
       ...NO_UPDATE_CHECK,
       ...planEndpoint(config),
-      ...planTrust(config),
     ],
     env: { CODEX_HOME: cliHome, ...(apiKey === undefined ? {} : { [API_KEY_VARIABLE]: apiKey }) },
   };
 }
 
-/** A TUI that shows one thread of the app-server; `-C` keeps it from asking which folder is meant. */
+/**
+ * A TUI that shows one thread of the app-server. Without `-C`, and started elsewhere, it takes the thread's own folder;
+ * with it, a page would ask to trust the folder, which no override keeps away.
+ */
 export function planPaneLaunch(request: PaneLaunchRequest): ServedLaunch {
-  const { config, cliHome, socketPath, nativeSessionId } = request;
+  const { cliHome, socketPath, nativeSessionId } = request;
   return {
-    args: [
-      'resume',
-      '--remote',
-      `unix://${socketPath}`,
-      '-C',
-      config.workingDir,
-      ...NO_UPDATE_CHECK,
-      nativeSessionId,
-    ],
+    args: ['resume', '--remote', `unix://${socketPath}`, ...NO_UPDATE_CHECK, nativeSessionId],
     env: { CODEX_HOME: cliHome },
   };
 }
@@ -62,11 +58,6 @@ function planEndpoint({ endpoint }: SessionConfig): string[] {
   ];
 }
 
-function planTrust({ trustWorkingDir, workingDir }: SessionConfig): string[] {
-  if (!trustWorkingDir) return [];
-  return ['-c', `projects.${toml(workingDir)}.trust_level="trusted"`];
-}
-
 /** A TOML basic string is a JSON string, save for DEL. */
 function toml(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
@@ -83,26 +74,27 @@ export const PERMISSION_SETTINGS: Readonly<
 };
 
 /** A new thread. Its developer instructions stay in its history, so a resume does not repeat them. */
-export function planThreadStart(config: SessionConfig): ServedCall {
+export function planThreadStart(config: SessionConfig, trust: SessionTrust): ServedCall {
   const { systemPrompt } = config;
   return {
     method: 'thread/start',
     params: {
-      ...planThreadSettings(config),
+      ...planThreadSettings(config, trust),
       ...(systemPrompt === undefined ? {} : { developerInstructions: systemPrompt }),
     },
   };
 }
 
 /** The thread again, with everything that a resume from disk does not bring back by itself. */
-export function planThreadResume(config: SessionConfig, threadId: string): ServedCall {
+export function planThreadResume({ config, nativeSessionId, trust }: ResumePlan): ServedCall {
   return {
     method: 'thread/resume',
-    params: { threadId, excludeTurns: true, ...planThreadSettings(config) },
+    params: { threadId: nativeSessionId, excludeTurns: true, ...planThreadSettings(config, trust) },
   };
 }
 
-function planThreadSettings(config: SessionConfig) {
+/** Without the trust override, Codex writes a trusted folder into the user's own configuration at the start. */
+function planThreadSettings(config: SessionConfig, trust: SessionTrust) {
   const { model, workingDir, effort, mcpServers, toolPolicy } = config;
   if (toolPolicy?.allow?.length || toolPolicy?.deny?.length) {
     throw new TypeError('codex-cli has no tool patterns: toolPolicy.allow and .deny must be empty');
@@ -110,6 +102,7 @@ function planThreadSettings(config: SessionConfig) {
   const overrides = {
     ...(effort === undefined ? {} : { model_reasoning_effort: effort }),
     ...(mcpServers === undefined ? {} : { mcp_servers: planMcpServers(mcpServers) }),
+    ...(trust ? { projects: { [workingDir]: { trust_level: trust } } } : {}),
   };
   return {
     cwd: workingDir,

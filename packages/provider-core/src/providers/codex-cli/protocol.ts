@@ -8,6 +8,7 @@ import type { PermissionLevel } from '../../spec/session-config.js';
 import { declineRequest, readNotification, readStatus } from './frames.js';
 import {
   anyListSchema,
+  configReadSchema,
   idListSchema,
   initializedServerSchema,
   openedThreadSchema,
@@ -35,6 +36,8 @@ export const codexProtocol: ServedProtocol = {
     return { version, cliHome: server?.codexHome };
   },
 
+  readConfig: (cwd) => ({ method: 'config/read', params: { includeLayers: false, cwd } }),
+  decidesTrust,
   startSession: planThreadStart,
   resumeSession: planThreadResume,
   readOpenedSession,
@@ -88,6 +91,14 @@ export const codexProtocol: ServedProtocol = {
   declineRequest,
   readFrame: readNotification,
 };
+
+/** A decision on the folder, or on one above it (a repository's root). */
+function decidesTrust(result: unknown, workingDir: string): boolean {
+  const projects = configReadSchema.safeParse(result).data?.config.projects ?? {};
+  return Object.keys(projects).some(
+    (folder) => workingDir === folder || workingDir.startsWith(`${folder.replace(/\/$/, '')}/`),
+  );
+}
 
 function readOpenedSession(result: unknown): OpenedServedSession | undefined {
   const opened = openedThreadSchema.safeParse(result).data;

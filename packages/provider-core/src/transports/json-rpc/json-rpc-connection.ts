@@ -46,24 +46,22 @@ export class JsonRpcConnection implements Disposable {
   readonly #channel: TextChannel;
   readonly #listeners: JsonRpcListeners;
   readonly #pending = new Map<number, PendingCall>();
-  readonly #closed: Promise<void>;
-  #resolveClosed: () => void = () => {};
+  readonly #closeListeners = new Set<() => void>();
   #isClosed = false;
   #lastId = 0;
 
   constructor(channel: TextChannel, listeners: JsonRpcListeners) {
     this.#channel = channel;
     this.#listeners = listeners;
-    this.#closed = new Promise((resolve) => {
-      this.#resolveClosed = resolve;
-    });
     channel.onText((text) => this.#receive(text));
     channel.onClose(() => this.#settle());
   }
 
-  /** Resolves when the connection is gone, for whatever reason. */
-  get closed(): Promise<void> {
-    return this.#closed;
+  /** Calls back once when the connection is gone, for whatever reason; at once when it is gone already. */
+  onClosed(listener: () => void): () => void {
+    if (this.#isClosed) listener();
+    else this.#closeListeners.add(listener);
+    return () => this.#closeListeners.delete(listener);
   }
 
   get isClosed(): boolean {
@@ -132,6 +130,7 @@ export class JsonRpcConnection implements Disposable {
       reject(new JsonRpcLost(method, true, 'closed'));
     }
     this.#pending.clear();
-    this.#resolveClosed();
+    for (const listener of this.#closeListeners) listener();
+    this.#closeListeners.clear();
   }
 }

@@ -5,7 +5,7 @@ import {
   NativeHistoryMissingError,
   SessionBusyError,
 } from '../../errors/turn-error.js';
-import type { OpenedServedSession, ServedPane } from '../../spec/served-pane.js';
+import type { OpenedServedSession, ServedPane, SessionTrust } from '../../spec/served-pane.js';
 import { JsonRpcRefusal } from '../json-rpc/json-rpc-error.js';
 import type { OpenRequest, OpenSession, SessionContext } from '../session-transport.js';
 import { ensureServer, type RunningServer, restoreWatchdog } from './ensure-server.js';
@@ -38,14 +38,22 @@ async function startSession(parts: OpenParts): Promise<OpenSession> {
   const wanted = `starting-${randomBytes(6).toString('hex')}`;
   const server = await reachServer(parts, wanted);
   try {
-    const call = way.protocol.startSession(context.config);
+    const trust = await findTrust(parts, server);
+    const call = way.protocol.startSession(context.config, trust);
     const result = await server.connection.call(call, callLimits(request));
     const opened = way.protocol.readOpenedSession(result);
     if (!opened) throw unreadableAnswer(context, call.method);
     await request.onNativeSession(opened.nativeSessionId);
     await saveSessionMark(server.place.dir, markOf(opened));
     await removeSessionMark(server.place.dir, wanted);
-    return new ServedSession({ ...parts, server, opened, isFollowed: true, recovered: false });
+    return new ServedSession({
+      ...parts,
+      server,
+      opened,
+      trust,
+      isFollowed: true,
+      recovered: false,
+    });
   } catch (error) {
     server.connection[Symbol.dispose]();
     await removeSessionMark(server.place.dir, wanted);
@@ -60,14 +68,17 @@ async function resumeSession(parts: OpenParts, nativeSessionId: string): Promise
   const server = await reachServer(parts, nativeSessionId);
   try {
     await restoreWatchdog(parts, server);
-    const wasLoaded = !server.wasStarted && (await isLoaded(parts, server, nativeSessionId));
+    const [trust, wasLoaded] = await Promise.all([
+      findTrust(parts, server),
+      !server.wasStarted && isLoaded(parts, server, nativeSessionId),
+    ]);
     const isPaneLost = request.expectsLive && (await pane).state === 'absent';
     if (isPaneLost) request.emit({ type: 'lost_tmux' });
     const recovered = context.acknowledged && (!wasLoaded || isPaneLost);
     if (recovered) request.emit({ type: 'resuming' });
-    const { opened, isFollowed } = await attachOrResume(parts, server, nativeSessionId);
+    const { opened, isFollowed } = await attachOrResume(parts, { server, trust, nativeSessionId });
     await saveSessionMark(server.place.dir, markOf(opened));
-    const base = { ...parts, server, opened, isFollowed, recovered };
+    const base = { ...parts, server, opened, trust, isFollowed, recovered };
     // Without a record there is nothing a pane could show yet.
     if (!isFollowed) return new ServedSession(base);
     return new ServedSession({ ...base, pane: await ensurePane(base, await pane) });
@@ -90,6 +101,17 @@ function reachServer(parts: OpenParts, markId: string): Promise<RunningServer> {
   });
 }
 
+/** Absent where a person has decided already; else for this session alone, so that no configuration is written. */
+async function findTrust(
+  { way, context, request }: OpenParts,
+  { connection }: RunningServer,
+): Promise<SessionTrust> {
+  const { workingDir, trustWorkingDir } = context.config;
+  const result = await connection.call(way.protocol.readConfig(workingDir), callLimits(request));
+  if (way.protocol.decidesTrust(result, workingDir)) return undefined;
+  return trustWorkingDir ? 'trusted' : 'untrusted';
+}
+
 async function isLoaded(
   { way, request }: OpenParts,
   { connection }: RunningServer,
@@ -105,14 +127,17 @@ interface AttachedSession {
   readonly isFollowed: boolean;
 }
 
-async function attachOrResume(
-  parts: OpenParts,
-  server: RunningServer,
-  nativeSessionId: string,
-): Promise<AttachedSession> {
+interface AttachTarget {
+  readonly server: RunningServer;
+  readonly trust: SessionTrust;
+  readonly nativeSessionId: string;
+}
+
+async function attachOrResume(parts: OpenParts, target: AttachTarget): Promise<AttachedSession> {
   const { way, context, request } = parts;
+  const { server, trust, nativeSessionId } = target;
   try {
-    const call = way.protocol.resumeSession(context.config, nativeSessionId);
+    const call = way.protocol.resumeSession({ config: context.config, nativeSessionId, trust });
     const result = await server.connection.call(call, callLimits(request));
     const opened = way.protocol.readOpenedSession(result);
     if (!opened) throw unreadableAnswer(context, call.method);
@@ -120,17 +145,17 @@ async function attachOrResume(
     return { opened, isFollowed: true };
   } catch (error) {
     if (!(error instanceof JsonRpcRefusal)) throw error;
-    return afterRefusal(parts, server, nativeSessionId, error);
+    return afterRefusal(parts, target, error);
   }
 }
 
 async function afterRefusal(
   parts: OpenParts,
-  server: RunningServer,
-  nativeSessionId: string,
+  target: AttachTarget,
   refusal: JsonRpcRefusal,
 ): Promise<AttachedSession> {
   const { way, context } = parts;
+  const { server, nativeSessionId } = target;
   const mark = await readSessionMark(server.place.dir, nativeSessionId);
   switch (way.protocol.readRefusal({ code: refusal.code, message: refusal.reason })) {
     case 'held_elsewhere': {
@@ -146,7 +171,7 @@ async function afterRefusal(
         callLimits(parts.request),
       );
       await saveSessionMark(server.place.dir, { ...mark, unloading: undefined });
-      return attachOrResume(parts, server, nativeSessionId);
+      return attachOrResume(parts, target);
     case 'no_record':
       // It is loaded, but never had a turn: it takes a message, and tells of it once there is a record.
       if (mark && (await isLoaded(parts, server, nativeSessionId))) {

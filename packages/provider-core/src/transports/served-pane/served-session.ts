@@ -1,5 +1,5 @@
 import type { RecordCursor, RecordEvent } from '../../spec/record-event.js';
-import type { OpenedServedSession, ServedActivity } from '../../spec/served-pane.js';
+import type { OpenedServedSession, ServedActivity, SessionTrust } from '../../spec/served-pane.js';
 import { startTicker } from '../../time/ticker.js';
 import { JsonRpcRefusal } from '../json-rpc/json-rpc-error.js';
 import type {
@@ -23,6 +23,7 @@ import { type ShownPane, showPane } from './shown-pane.js';
 export interface ServedSessionParts extends OpenParts {
   readonly server: RunningServer;
   readonly opened: OpenedServedSession;
+  readonly trust: SessionTrust;
   readonly isFollowed: boolean;
   readonly recovered: boolean;
   readonly pane?: ShownPane | undefined;
@@ -131,7 +132,7 @@ export class ServedSession implements OpenSession {
     const stopped = AbortSignal.any([stop.signal, signal, this.#ended.signal]);
     stopped.addEventListener('abort', () => queue.end(), { once: true });
     const { server, opened } = this.#parts;
-    server.connection.closed.then(() => queue.push(this.#lost()));
+    const unlisten = server.connection.onClosed(() => queue.push(this.#lost()));
     const path = since.path ?? opened.recordPath;
     const reading = followRecord({ ...this.#parts, path, since, queue, signal: stopped });
     try {
@@ -141,6 +142,7 @@ export class ServedSession implements OpenSession {
       }
     } finally {
       this.#queue = undefined;
+      unlisten();
       stop.abort();
       await reading;
     }
@@ -180,8 +182,9 @@ export class ServedSession implements OpenSession {
   }
 
   async #followAndShow(): Promise<void> {
-    const { way, context, server, request } = this.#parts;
-    const call = way.protocol.resumeSession(context.config, this.nativeSessionId);
+    const { way, context, server, request, trust } = this.#parts;
+    const { nativeSessionId } = this;
+    const call = way.protocol.resumeSession({ config: context.config, nativeSessionId, trust });
     while (!this.#ended.signal.aborted && !server.connection.isClosed) {
       try {
         await server.connection.call(call, { deadlineMs: request.deadlineMs });
@@ -196,7 +199,7 @@ export class ServedSession implements OpenSession {
     this.#pane = await showPane({
       way,
       context,
-      nativeSessionId: this.nativeSessionId,
+      nativeSessionId,
       serverSocket: server.record.socketPath,
       leaseToken: request.fence.token,
       replace: false,

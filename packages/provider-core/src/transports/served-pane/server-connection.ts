@@ -29,8 +29,9 @@ export class ServerConnection implements Disposable {
     });
   }
 
-  get closed(): Promise<void> {
-    return this.#rpc.closed;
+  /** Calls back once when the connection is gone, at once when it is gone already. */
+  onClosed(listener: () => void): () => void {
+    return this.#rpc.onClosed(listener);
   }
 
   get isClosed(): boolean {

@@ -75,18 +75,13 @@ export async function showPane(request: ShowPaneRequest): Promise<ShownPane | un
 
 async function openPane(request: ShowPaneRequest, server: TmuxServer): Promise<ShownPane> {
   const { way, context, nativeSessionId, serverSocket, leaseToken } = request;
-  const { config, cliHome, nonce, binary, definition } = context;
-  const { args, env } = way.paneLaunch({
-    config,
-    cliHome,
-    socketPath: serverSocket,
-    nativeSessionId,
-  });
+  const { config, cliHome, nonce, binary, definition, filesDir } = context;
+  const { args, env } = way.paneLaunch({ cliHome, socketPath: serverSocket, nativeSessionId });
   const { paneId, sessionName, pid } = await server.openPane({
     sessionName: `${definition.id}-${nativeSessionId.slice(-8)}`,
     argv: [binary, ...args],
     env: createChildEnvironment({ config, added: env, nonce }),
-    workingDir: config.workingDir,
+    workingDir: filesDir,
     nonce,
     leaseToken: String(leaseToken),
   });
