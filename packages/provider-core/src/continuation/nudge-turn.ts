@@ -21,13 +21,16 @@ export async function nudgeTurn(run: TurnRun): Promise<CompletedTurn> {
   if (ended?.outcome.status === 'completed') return ended.outcome.result;
 
   options.logger.info({ parent_turn_id: run.message.turnId, turn_id: childTurnId }, 'nudged');
+  const progress = { ...run.progress, submissions: 0, wasTakenIn: false };
   const { answer, usage, stopReason } = await runTurn({
     ...run,
+    progress,
     journal,
     message: { text, turnId: childTurnId },
     messageDigest: digestOf(text),
     parentTurnId: run.message.turnId,
   });
+  run.progress.recovered ||= progress.recovered;
   return { answer, usage, stopReason };
 }
 

@@ -224,6 +224,13 @@ describe('one message through the machine', () => {
     expect(provider.sent).toEqual(['hello']);
   });
 
+  it('does not send again what a living process said it took in, although its record lacks it', async () => {
+    const provider = new ScriptedProvider();
+    provider.onlySignals = true;
+    await expect(send(provider, 'hello')).rejects.toMatchObject({ kind: 'uncertain_delivery' });
+    expect(provider.sent).toEqual(['hello']);
+  });
+
   it('lets one of two callers at the same moment run; the other is told the owner', async () => {
     const provider = new ScriptedProvider();
     provider.respond = () => {

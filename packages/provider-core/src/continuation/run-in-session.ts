@@ -49,7 +49,7 @@ export async function runInSession(turn: SessionTurn): Promise<TurnResult> {
     emit: live.emit,
     interrupted: live.interrupted,
     expectsLive: turn.expectsLive,
-    progress: { recovered: false, submissions: 0, interruptedByCaller: false },
+    progress: { recovered: false, submissions: 0, wasTakenIn: false, interruptedByCaller: false },
   });
 }
 

@@ -49,6 +49,8 @@ async function act(run: TurnRun, situation: TurnSituation): Promise<TurnStep> {
     case 'go_on_from_open':
       return sendMessage(run, { mayStandInComposer: false });
     case 'press_or_prove_empty':
+      // Its hook or frame said that it took the message in, and its record does not hold it: nobody knows.
+      if (run.progress.wasTakenIn) throw uncertain(situation);
       return sendMessage(run, { mayStandInComposer: true });
     case 'wait':
       return attachAndFollow(run, { finishInterruptedTurn: false });

@@ -22,6 +22,8 @@ export class ScriptedProvider {
   ];
   opened = 0;
   sent: string[] = [];
+  /** A fast signal says that a message was taken in, and the record never shows it. */
+  onlySignals = false;
 
   copy(): ScriptedProvider {
     const copy = new ScriptedProvider();
@@ -41,6 +43,7 @@ export class ScriptedProvider {
 
   take(text: string): void {
     this.sent.push(text);
+    if (this.onlySignals) return;
     this.record.push({ type: 'message_accepted', text, origin: 'user' });
     this.record.push(...this.respond(text));
   }
@@ -104,6 +107,11 @@ async function* followScripted(
   for (let index = since.length; index < provider.record.length; index++) {
     const event = provider.record[index];
     if (event) yield { kind: 'record', event, durable: true };
+  }
+  const [text] = provider.sent;
+  if (provider.onlySignals && text !== undefined) {
+    const event: RecordEvent = { type: 'message_accepted', text, origin: 'user' };
+    yield { kind: 'record', event, durable: false };
   }
   if (provider.process.state === 'gone') yield { kind: 'transport_lost', why: 'scripted' };
   await new Promise(() => {});

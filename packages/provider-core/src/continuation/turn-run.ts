@@ -30,6 +30,8 @@ export interface TurnProgress {
   recovered: boolean;
   /** How often the message was put into a provider in this run. */
   submissions: number;
+  /** A hook or frame told in this run that the message was taken in; a living process may not get it again. */
+  wasTakenIn: boolean;
   /** The caller's own interrupt took effect: the outcome is final. */
   interruptedByCaller: boolean;
 }

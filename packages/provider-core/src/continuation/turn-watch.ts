@@ -80,7 +80,10 @@ export class TurnWatch {
   async #takeRecord(event: RecordEvent, durable: boolean): Promise<TurnStep | undefined> {
     this.#content.take(event, { durable, isOurs: this.#reading.state === 'open' || !durable });
     // Only the provider's record moves the turn; a block is told by our own gate's spool, which is as durable.
-    if (!durable && event.type !== 'message_blocked') return undefined;
+    if (!durable && event.type !== 'message_blocked') {
+      this.#noteTakenIn(event);
+      return undefined;
+    }
     const before = this.#reading;
     this.#reading = readTurnEvent(before, event, {
       text: this.#run.message.text,
@@ -89,6 +92,12 @@ export class TurnWatch {
     if (!before.foreign && this.#reading.foreign) this.#run.emit({ type: 'foreign_turn' });
     if (before.state === this.#reading.state) return undefined;
     return this.#moved();
+  }
+
+  #noteTakenIn(event: RecordEvent): void {
+    const { text, turnId } = this.#run.message;
+    if (readTurnEvent(EMPTY_READING, event, { text, turnId }).state !== 'open') return;
+    this.#run.progress.wasTakenIn = true;
   }
 
   async #moved(): Promise<TurnStep | undefined> {
