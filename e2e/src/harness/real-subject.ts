@@ -241,6 +241,7 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
     for (const handle of [...this.#open.values()]) {
       await this.close(handle).catch((error: unknown) => failures.push(error));
     }
+    await this.tmux.endIdleServer();
     const left = await this.#findLeftovers();
     await killUntilGone(this.livingProcesses);
     await this.lifetime.stop().catch((error: unknown) => failures.push(error));

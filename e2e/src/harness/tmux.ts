@@ -10,7 +10,11 @@ export interface TmuxDoor {
   readonly killSession: (name: string) => Promise<void>;
   readonly killServer: () => Promise<void>;
   readonly isServerAlive: () => Promise<boolean>;
+  /** Ends a server that holds nothing but its keeper; one that holds a session is left to be found. */
+  readonly endIdleServer: () => Promise<void>;
 }
+
+const KEEPER_SESSION = 'holdfast-keeper';
 
 /** The tmux server of the state directory `stateDir`, whether it runs or not. */
 export function createTmuxDoor(stateDir: string): TmuxDoor {
@@ -31,6 +35,10 @@ export function createTmuxDoor(stateDir: string): TmuxDoor {
     },
     killServer: async () => {
       await killUntilGone(findServer);
+    },
+    endIdleServer: async () => {
+      const sessions = await run('list-sessions', '-F', '#{session_name}').catch(() => '');
+      if (sessions.trim() === KEEPER_SESSION) await killUntilGone(findServer);
     },
     isServerAlive: async () => (await findServer()).length > 0,
   };

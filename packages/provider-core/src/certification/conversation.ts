@@ -60,8 +60,15 @@ export async function expectError(
   });
 }
 
+/** What the model itself said is left out: it may have quoted the message. */
 function countInBody(request: ModelRequest, message: string): number {
-  return request.bodyText.split(JSON.stringify(message).slice(1, -1)).length - 1;
+  const said = request.messages.flatMap(({ role, texts }) => (role === 'assistant' ? texts : []));
+  const quoted = said.reduce((count, text) => count + countIn(text, message), 0);
+  return countIn(request.bodyText, JSON.stringify(message).slice(1, -1)) - quoted;
+}
+
+function countIn(text: string, part: string): number {
+  return text.split(part).length - 1;
 }
 
 function preview(message: string): string {
