@@ -1,0 +1,25 @@
+import type { CliUnderTest } from '../../harness/cli-under-test.js';
+import { claudeWarm } from './claude-warm.js';
+import { journal } from './journal.js';
+import type { Suite } from './suite.js';
+
+const suites: readonly Suite[] = [journal, claudeWarm];
+
+/** Every suite that has a wanted row, once for each CLI it measures. */
+export function listSuites(
+  clis: readonly CliUnderTest[],
+  wants: (row: string) => boolean,
+): readonly { readonly name: string; readonly suite: Suite; readonly cli: CliUnderTest }[] {
+  return suites
+    .filter(({ rows }) => rows.some(wants))
+    .flatMap((suite) => {
+      const measured =
+        suite.provider === undefined
+          ? clis.slice(0, 1)
+          : clis.filter(({ provider }) => provider === suite.provider);
+      return measured.map((cli) => {
+        const of = suite.provider === undefined ? '' : ` of ${cli.provider} ${cli.version}`;
+        return { name: `Rows ${suite.rows.join(', ')}${of}`, suite, cli };
+      });
+    });
+}
