@@ -19,6 +19,10 @@ export interface TypedPane {
   };
   readonly planDelivery: (request: DeliveryRequest) => DeliveryPlan;
   readonly gate: Gate;
+  /** Names inside the session's private folder: requests wait in the folder while somebody, told by the file, answers. */
+  readonly approvals: { readonly approverFile: string; readonly approvalsFolder: string };
+  /** Whether a record's text holds anything that could be resumed. */
+  readonly holdsConversation: (record: string) => boolean;
   /** A reader of record rows, in file order, from some row on. */
   readonly createRecordReader: () => RecordReader;
   /** Reads one row of the hooks' spool. */
@@ -54,6 +58,9 @@ export interface Gate {
   readonly arm: (delivery: ArmedDelivery) => readonly PlannedFile[];
   /** Removing this file disarms it. */
   readonly armedFile: string;
+  /** The file that holds the last text that was armed, and how to read it back. */
+  readonly textFile: string;
+  readonly readArmedText: (content: string) => string | undefined;
 }
 
 export interface ArmedDelivery {

@@ -1,0 +1,76 @@
+import type { ProviderCapabilities } from '../../spec/capabilities.js';
+import { defineCodingProvider } from '../../spec/provider-definition.js';
+import type { TypedPane } from '../../spec/typed-pane.js';
+import { planDelivery } from './delivery.js';
+import {
+  APPROVALS_FOLDER,
+  APPROVER_FILE,
+  ARMED_FILE,
+  ARMED_TEXT_FILE,
+  armGate,
+  readArmedText,
+  SPOOL_FILE,
+} from './hooks.js';
+import { launchInPane } from './launch.js';
+import { createTranscriptReader, holdsConversation } from './record.js';
+import { readRegistry } from './registry.js';
+import { readScreen } from './screen.js';
+import { readSignal } from './signals.js';
+import { readVersion } from './version.js';
+
+const capabilities: ProviderCapabilities = {
+  tmuxContinuation: true,
+  nativeResumeInTmux: true,
+  requiresStableWorkingDir: true,
+  continuation: 'native',
+  process: { outlives: true },
+  durableBeforeTools: true,
+  finishesInterruptedTurns: true,
+  stableFields: [
+    'working_dir',
+    'mcp_config',
+    'system_prompt',
+    'model',
+    'tool_policy',
+    'provider',
+    'native_session_id',
+  ],
+  settings: {
+    model: 'reported',
+    permissions: 'reported',
+    systemPrompt: 'repeated, not reported',
+    mcpServers: 'repeated, not reported',
+  },
+};
+
+const typedPane: TypedPane = {
+  kind: 'typed_pane',
+  launch: launchInPane,
+  files: {
+    record: (nativeSessionId) => `projects/*/${nativeSessionId}.jsonl`,
+    registryFolder: 'sessions',
+    spool: SPOOL_FILE,
+  },
+  planDelivery,
+  gate: { arm: armGate, armedFile: ARMED_FILE, textFile: ARMED_TEXT_FILE, readArmedText },
+  approvals: { approverFile: APPROVER_FILE, approvalsFolder: APPROVALS_FOLDER },
+  holdsConversation,
+  createRecordReader: createTranscriptReader,
+  readSignal,
+  readRegistry,
+  readScreen,
+};
+
+/** Claude Code, driven by typing into its TUI; its transcript says what became of each message. */
+export const claudeCode = defineCodingProvider({
+  id: 'claude-code',
+  displayName: 'Claude Code',
+  binary: 'claude',
+  minimumVersion: '2.1.197',
+  readVersion,
+  cliHome: { variable: 'CLAUDE_CONFIG_DIR', defaultName: '.claude' },
+  legacySessionIdKey: 'claude_code_session_id',
+  nativeIdChosenBy: 'us',
+  capabilities,
+  transports: { tmux: typedPane },
+});

@@ -1,0 +1,32 @@
+import { stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { TypedPane } from '../../spec/typed-pane.js';
+import type { SessionContext } from '../session-transport.js';
+
+/** Why the text cannot be delivered exactly, judged with the files its `@` words may name. */
+export async function findRefusal(
+  way: TypedPane,
+  { config, cliVersion }: SessionContext,
+  text: string,
+): Promise<{ readonly reason: string; readonly detail: string } | undefined> {
+  const plan = way.planDelivery({ text, cliVersion });
+  if (plan.kind === 'refused') return { reason: plan.reason, detail: plan.detail };
+  for (const path of plan.mentionedPaths) {
+    if (await exists(config.workingDir, path)) {
+      const detail = `"@${path}" names a file, whose content would be put in its place.`;
+      return { reason: 'file_mention', detail };
+    }
+  }
+  return undefined;
+}
+
+async function exists(workingDir: string, path: string): Promise<boolean> {
+  const absolute = path.startsWith('~')
+    ? join(homedir(), path.slice(1))
+    : resolve(workingDir, path);
+  return stat(absolute).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,119 @@
+import type { RecordCursor, RecordEvent } from '../../spec/record-event.js';
+import type { GateVerdict } from '../../spec/typed-pane.js';
+import { followJsonLines } from '../../state/follow-json-lines.js';
+import { EventQueue } from '../served-pane/event-queue.js';
+import type { FollowedEvent } from '../session-transport.js';
+import type { LivePane } from './live-pane.js';
+import type { RunningDelivery } from './running-delivery.js';
+import { findRecords, nativeIdOf, spoolPath } from './session-files.js';
+import { watchPane } from './watch-pane.js';
+
+const LOCATE_MS = 40;
+
+interface FollowRequest {
+  readonly pane: LivePane;
+  readonly since: RecordCursor;
+  readonly delivery: RunningDelivery;
+}
+
+/** Merges what hooks say (fast), what stands in the record (durable), and what becomes of the process. */
+export async function* followSession(
+  { pane, since, delivery }: FollowRequest,
+  signal: AbortSignal,
+): AsyncIterable<FollowedEvent> {
+  const queue = new EventQueue<FollowedEvent>();
+  const stop = new AbortController();
+  const ended = AbortSignal.any([signal, stop.signal]);
+  const background = { tasks: 0 };
+  const sources = [
+    followSpool({ pane, queue, background }, delivery, ended),
+    followRecord({ pane, queue, background }, since, ended),
+    watchPane(pane, queue, ended),
+  ];
+  for (const source of sources) source.catch((error: unknown) => queue.fail(error));
+  ended.addEventListener('abort', () => queue.end(), { once: true });
+  if (ended.aborted) queue.end();
+  try {
+    yield* queue;
+  } finally {
+    stop.abort();
+    await Promise.allSettled(sources);
+  }
+}
+
+interface Sink {
+  readonly pane: LivePane;
+  readonly queue: EventQueue<FollowedEvent>;
+  /** The record does not tell of background work; the hook at the turn's end does. */
+  readonly background: { tasks: number };
+}
+
+async function followSpool(
+  { pane, queue, background }: Sink,
+  delivery: RunningDelivery,
+  signal: AbortSignal,
+): Promise<void> {
+  const { way, context } = pane;
+  const fromByte = delivery.spoolFrom;
+  for await (const { value } of lines(spoolPath(way, context), fromByte, signal)) {
+    const sign = way.readSignal(value);
+    if (sign?.type === 'session_started' && sign.nativeSessionId !== nativeIdOf(context)) {
+      queue.push({ kind: 'identity_changed', nativeSessionId: sign.nativeSessionId });
+    }
+    if (sign?.type === 'gate') tellPassed(sign.verdict, delivery, queue);
+    if (sign?.type !== 'record') continue;
+    if (sign.event.type === 'turn_ended') background.tasks = sign.event.backgroundWork;
+    queue.push({ kind: 'record', event: sign.event, durable: false });
+  }
+}
+
+function tellPassed(
+  verdict: GateVerdict,
+  { armed }: RunningDelivery,
+  queue: EventQueue<FollowedEvent>,
+): void {
+  if (verdict.kind !== 'passed' || verdict.token !== armed?.token) return;
+  const { text, turnId: clientMessageId } = armed;
+  const event: RecordEvent = { type: 'message_accepted', text, clientMessageId, origin: 'user' };
+  queue.push({ kind: 'record', event, durable: false });
+}
+
+async function followRecord(
+  { pane, queue, background }: Sink,
+  since: RecordCursor,
+  signal: AbortSignal,
+): Promise<void> {
+  const { way, context } = pane;
+  const path = since.path ?? (await locateRecord(pane, signal));
+  if (path === undefined) return;
+  const reader = way.createRecordReader();
+  for await (const { value } of lines(path, since.path === undefined ? 0 : since.length, signal)) {
+    for (const event of reader.push(value)) {
+      queue.push({ kind: 'record', event: withBackground(event, background.tasks), durable: true });
+      context.logger.debug({ type: event.type }, 'record read');
+    }
+  }
+}
+
+function withBackground(event: RecordEvent, tasks: number): RecordEvent {
+  return event.type === 'turn_ended' ? { ...event, backgroundWork: tasks } : event;
+}
+
+/** The CLI makes the record with the first message. */
+async function locateRecord(
+  { way, context }: LivePane,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  while (!signal.aborted) {
+    const [path] = await findRecords(way, context);
+    if (path !== undefined) return path;
+    await context.clock.sleep(LOCATE_MS, signal).catch(() => undefined);
+  }
+  return undefined;
+}
+
+async function* lines(path: string, fromByte: number, signal: AbortSignal) {
+  for await (const line of followJsonLines(path, { fromByte, signal })) {
+    if (!line.replaced) yield line;
+  }
+}

@@ -1,0 +1,132 @@
+import { realpath } from 'node:fs/promises';
+import { StaleHandleError } from '../../errors/continuation-error.js';
+import { CliUnusableError, SessionBusyError } from '../../errors/turn-error.js';
+import type { TypedPane } from '../../spec/typed-pane.js';
+import type {
+  EffectiveSettings,
+  OpenRequest,
+  OpenSession,
+  SessionContext,
+} from '../session-transport.js';
+import { openTmuxServer } from '../tmux/open-tmux-server.js';
+import { isTmuxError } from '../tmux/tmux-error.js';
+import type { PaneObservation, TmuxServer } from '../tmux/tmux-server.js';
+import { followSession } from './follow-session.js';
+import { interruptSession } from './interrupt-session.js';
+import { launchPane, terminalIdOf } from './launch-pane.js';
+import { type LivePane, leaseToken, readPaneActivity, readPaneProcess } from './live-pane.js';
+import { takeRecordCursor } from './read-session-record.js';
+import type { RunningDelivery } from './running-delivery.js';
+import { nativeIdOf } from './session-files.js';
+import { findSpoolEnd } from './signal-spool.js';
+import { submitMessage } from './submit-message.js';
+import { type StartReport, waitForStart } from './wait-for-start.js';
+
+/** Attaches to the session's living pane, or starts or resumes the CLI in a new one. */
+export async function openTypedSession(
+  way: TypedPane,
+  context: SessionContext,
+  request: OpenRequest,
+): Promise<OpenSession> {
+  const server = await connect(context);
+  try {
+    const found = await server.findPane({ nonce: context.nonce });
+    if (found.state === 'unknown') throw new CliUnusableError('tmux', 'unresponsive', found.why);
+    await request.onNativeSession(nativeIdOf(context));
+    const isAlive = found.state === 'present' && !found.dead;
+    const opened = isAlive
+      ? await attach({ way, context, request, server, found })
+      : await launch({ way, context, request, server, deadPane: found });
+    return createOpenSession(opened);
+  } catch (error) {
+    await server[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function connect({ tmuxSocket: socketPath }: SessionContext): Promise<TmuxServer> {
+  try {
+    return await openTmuxServer({ socketPath });
+  } catch (error) {
+    if (!isTmuxError(error)) throw error;
+    const reason =
+      error.code === 'missing' || error.code === 'too_old' ? error.code : 'unresponsive';
+    throw new CliUnusableError('tmux', reason, error.message, { cause: error });
+  }
+}
+
+interface OpenParts {
+  readonly way: TypedPane;
+  readonly context: SessionContext;
+  readonly request: OpenRequest;
+  readonly server: TmuxServer;
+}
+
+interface Opened {
+  readonly pane: LivePane;
+  readonly recovered: boolean;
+  readonly report: StartReport;
+}
+
+type PresentPane = Extract<PaneObservation, { state: 'present' }>;
+
+async function attach(parts: OpenParts & { readonly found: PresentPane }): Promise<Opened> {
+  const { way, context, request, server, found } = parts;
+  const { fence } = request;
+  if (!fence.isCurrent()) throw new SessionBusyError({ kind: 'ours' });
+  const { paneId, sessionName, pid, startTime } = found;
+  const outcome = await server.setLeaseToken(paneId, leaseToken(fence), {
+    expected: found.leaseToken,
+  });
+  if (outcome === 'fenced') throw new SessionBusyError({ kind: 'ours' });
+  const pane: LivePane = { way, context, server, fence, paneId, sessionName, pid, startTime };
+  const registered = await readPaneProcess(pane);
+  // Started by an owner that died before the CLI was up, or standing on a page since then.
+  if (!registered) return { pane, recovered: false, report: await waitForStart(pane, request) };
+  if (registered.nativeSessionId !== nativeIdOf(context)) {
+    throw new StaleHandleError(context.definition.id, 'native_session_id', {
+      old: nativeIdOf(context),
+      new: registered.nativeSessionId,
+    });
+  }
+  return { pane, recovered: false, report: {} };
+}
+
+async function launch(parts: OpenParts & { readonly deadPane: PaneObservation }): Promise<Opened> {
+  const { pane, resumed } = await launchPane(parts);
+  const report = await waitForStart(pane, parts.request);
+  return { pane, recovered: resumed, report };
+}
+
+async function createOpenSession({ pane, recovered, report }: Opened): Promise<OpenSession> {
+  const { way, context, server, sessionName } = pane;
+  const delivery: RunningDelivery = { spoolFrom: await findSpoolEnd(way, context) };
+  return {
+    nativeSessionId: nativeIdOf(context),
+    tmuxSession: sessionName,
+    terminalId: terminalIdOf(pane),
+    recovered,
+    effective: await readEffective(context, report),
+    activity: () => readPaneActivity(pane),
+    takeCursor: async () => {
+      delivery.spoolFrom = await findSpoolEnd(way, context);
+      return takeRecordCursor(way, context);
+    },
+    submit: (request) => submitMessage(pane, request, delivery),
+    follow: (since, signal) => followSession({ pane, since, delivery }, signal),
+    interrupt: (options) => interruptSession(pane, options),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+/** The permission mode is not told at the start; the gate checks it at every message. */
+async function readEffective(
+  { config }: SessionContext,
+  { model, workingDir }: StartReport,
+): Promise<EffectiveSettings> {
+  if (workingDir === undefined) return { model };
+  const [ours, theirs] = await Promise.all(
+    [config.workingDir, workingDir].map((path) => realpath(path).catch(() => path)),
+  );
+  return { model, workingDir: ours === theirs ? config.workingDir : workingDir };
+}

@@ -1,0 +1,73 @@
+import { stat } from 'node:fs/promises';
+import { StateUnusableError } from '../../errors/turn-error.js';
+import type { RecordCursor } from '../../spec/record-event.js';
+import type { TypedPane } from '../../spec/typed-pane.js';
+import { readJsonLines } from '../../state/json-lines.js';
+import type { RecordReading, SessionContext } from '../session-transport.js';
+import { findRecords } from './session-files.js';
+
+/** How far back from the end the last rows are looked for. */
+const TAIL_BYTES = 64 * 1024;
+
+/** Reads the session's record from `since` on. What cannot be trusted is told, never taken for absent. */
+export async function readSessionRecord(
+  way: TypedPane,
+  context: SessionContext,
+  since: RecordCursor | undefined,
+): Promise<RecordReading> {
+  try {
+    const paths = since?.path === undefined ? await findRecords(way, context) : [since.path];
+    const [path, ...others] = paths;
+    if (path === undefined) return { state: 'absent' };
+    if (others.length > 0) return untrustworthy('the record stands in more than one folder');
+    return await readFrom(way, path, since);
+  } catch (error) {
+    if (error instanceof StateUnusableError) return untrustworthy(error.message);
+    throw error;
+  }
+}
+
+async function readFrom(
+  way: TypedPane,
+  path: string,
+  since: RecordCursor | undefined,
+): Promise<RecordReading> {
+  const fromByte = since?.path === undefined ? 0 : since.length;
+  const found = await readJsonLines(path, { fromByte });
+  if (found === 'absent') {
+    return since?.path === undefined ? { state: 'absent' } : untrustworthy('the record is gone');
+  }
+  const isOther = since?.fileId !== undefined && since.fileId !== found.fileId;
+  if (isOther) return untrustworthy('another file stands in place of the record');
+  if (found.size < fromByte) return untrustworthy('the record is shorter than it was');
+  const reader = way.createRecordReader();
+  return { state: 'readable', events: found.lines.flatMap(({ value }) => reader.push(value)) };
+}
+
+function untrustworthy(why: string): RecordReading {
+  return { state: 'untrustworthy', why };
+}
+
+/** The end of the session's record, at the end of a line. */
+export async function takeRecordCursor(
+  way: TypedPane,
+  context: SessionContext,
+): Promise<RecordCursor> {
+  const [path] = await findRecords(way, context);
+  if (path === undefined) return { length: 0 };
+  const { size } = await stat(path);
+  const found = await readJsonLines(path, { fromByte: Math.max(0, size - TAIL_BYTES) });
+  if (found === 'absent') return { length: 0 };
+  const lastRecordId = found.lines.findLast(({ value }) => readId(value) !== undefined);
+  return {
+    path,
+    fileId: found.fileId,
+    length: found.endOffset,
+    ...(lastRecordId ? { lastRecordId: readId(lastRecordId.value) } : {}),
+  };
+}
+
+function readId(value: unknown): string | undefined {
+  const hasId = typeof value === 'object' && value !== null && 'uuid' in value;
+  return hasId && typeof value.uuid === 'string' ? value.uuid : undefined;
+}

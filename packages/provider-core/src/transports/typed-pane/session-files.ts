@@ -1,0 +1,96 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RegistryEntry, TypedPane } from '../../spec/typed-pane.js';
+import { observePid } from '../../state/process-identity.js';
+import { findProcessesByEnvironment } from '../../state/process-tree.js';
+import { isAbsentError, readError } from '../../state/state-error.js';
+import type { SessionContext } from '../session-transport.js';
+
+/** The variable by which every process of a session is found again. */
+export const NONCE_VARIABLE = 'HOLDFAST_NONCE';
+
+/** The native id, which a typed-pane provider is always given before its first launch. */
+export function nativeIdOf({ nativeSessionId }: SessionContext): string {
+  if (nativeSessionId === undefined)
+    throw new Error('unreachable: the id is made before the start');
+  return nativeSessionId;
+}
+
+/** Path of the hooks' spool. */
+export function spoolPath(way: TypedPane, { filesDir }: SessionContext): string {
+  return join(filesDir, way.files.spool);
+}
+
+/** Every file that could be the session's record; more than one when somebody copied it. */
+export async function findRecords(way: TypedPane, context: SessionContext): Promise<string[]> {
+  const [folder = '', name = ''] = way.files.record(nativeIdOf(context)).split('/*/');
+  const root = join(context.cliHome, folder);
+  const paths: string[] = [];
+  for (const entry of await listFolder(root)) {
+    const path = join(root, entry, name);
+    if (await isFile(path)) paths.push(path);
+  }
+  return paths;
+}
+
+async function listFolder(path: string): Promise<readonly string[]> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if (isAbsentError(error)) return [];
+    throw readError(path, error);
+  }
+}
+
+async function isFile(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile();
+  } catch (error) {
+    if (isAbsentError(error)) return false;
+    throw readError(path, error);
+  }
+}
+
+/** A living process that the CLI's registry names for the session. */
+export interface RegisteredProcess extends RegistryEntry {
+  readonly pid: number;
+}
+
+/** The living processes that the registry names, of this session or of all. */
+export async function listRegistered(
+  way: TypedPane,
+  context: SessionContext,
+): Promise<readonly RegisteredProcess[]> {
+  const folder = join(context.cliHome, way.files.registryFolder);
+  const pids = (await listFolder(folder)).flatMap((name) => /^(\d+)\.json$/.exec(name)?.[1] ?? []);
+  const found = await Promise.all(pids.map((pid) => readRegistered(way, context, Number(pid))));
+  return found.flatMap((entry) => entry ?? []);
+}
+
+/** What the registry says of one process; nothing when it names none, or one that has ended. */
+export async function readRegistered(
+  way: TypedPane,
+  { cliHome }: SessionContext,
+  pid: number,
+): Promise<RegisteredProcess | undefined> {
+  const path = join(cliHome, way.files.registryFolder, `${pid}.json`);
+  const entry = way.readRegistry(await readJson(path));
+  if (!entry) return undefined;
+  // A process that was killed leaves its file behind, and its pid is used again.
+  const isOver = entry.startTime !== undefined && observePid(pid, entry.startTime) === 'dead';
+  return isOver ? undefined : { ...entry, pid };
+}
+
+/** A file that is just being written reads as nothing; the next look sees it. */
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The processes of the session: the CLI, its tools, and what they left behind. */
+export function listOwnProcesses({ nonce }: SessionContext) {
+  return findProcessesByEnvironment(NONCE_VARIABLE, nonce);
+}

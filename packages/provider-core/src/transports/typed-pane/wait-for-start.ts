@@ -1,0 +1,129 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StaleHandleError } from '../../errors/continuation-error.js';
+import { BlockedError, CliUnusableError, TimedOutError } from '../../errors/turn-error.js';
+import type { PaneScreen, PaneSignal } from '../../spec/typed-pane.js';
+import type { OpenRequest } from '../session-transport.js';
+import { answerPage } from './answer-page.js';
+import { STDERR_FILE } from './launch-pane.js';
+import { type LivePane, readPaneProcess, readPaneScreen } from './live-pane.js';
+import { nativeIdOf } from './session-files.js';
+import { SignalSpool } from './signal-spool.js';
+
+const POLL_MS = 40;
+/** A page counts once it has stood unchanged for this many looks: a screen under construction may look like one. */
+const STABLE_LOOKS = 12;
+
+/** What the CLI told of its start. */
+export interface StartReport {
+  readonly model?: string | undefined;
+  readonly workingDir?: string | undefined;
+}
+
+/**
+ * Waits until the CLI has said that its session is open and its composer is there. Answers a page only where the caller
+ * allowed it; any other page is `blocked` with nothing pressed.
+ */
+export async function waitForStart(
+  pane: LivePane,
+  { deadlineMs, signal, emit }: Pick<OpenRequest, 'deadlineMs' | 'signal' | 'emit'>,
+): Promise<StartReport> {
+  const { clock } = pane.context;
+  const spool = new SignalSpool(pane.way, pane.context, 0);
+  const page = new StablePage();
+  let report: StartReport | undefined;
+  let end = clock.monotonicMs() + deadlineMs;
+  for (;;) {
+    signal.throwIfAborted();
+    for (const sign of await spool.readNew()) {
+      report = readStart(pane, sign) ?? report;
+      // A compaction takes as long as the model needs.
+      if (emitCompaction(sign, emit)) end = clock.monotonicMs() + deadlineMs;
+    }
+    await checkRuns(pane);
+    const registered = await checkIdentity(pane);
+    const screen = await readPaneScreen(pane);
+    if (screen.state === 'composer' && registered && report) return report;
+    if (page.isStable(screen)) await meetPage(pane, screen);
+    if (clock.monotonicMs() >= end) throw missedStart(screen, deadlineMs);
+    await clock.sleep(POLL_MS, signal);
+  }
+}
+
+class StablePage {
+  #text = '';
+  #looks = 0;
+
+  isStable(screen: PaneScreen): screen is Extract<PaneScreen, { state: 'page' }> {
+    const text = screen.state === 'page' ? screen.text : '';
+    this.#looks = text === this.#text ? this.#looks + 1 : 0;
+    this.#text = text;
+    return screen.state === 'page' && this.#looks >= STABLE_LOOKS;
+  }
+}
+
+function readStart(pane: LivePane, sign: PaneSignal): StartReport | undefined {
+  if (sign.type !== 'session_started') return undefined;
+  checkSameId(pane, sign.nativeSessionId);
+  return { model: sign.model, workingDir: sign.workingDir };
+}
+
+function emitCompaction(sign: PaneSignal, emit: OpenRequest['emit']): boolean {
+  if (sign.type !== 'record') return false;
+  const { type } = sign.event;
+  if (type !== 'compaction_started' && type !== 'compaction_finished') return false;
+  emit({ type });
+  return true;
+}
+
+/** Whether the CLI's registry names the process; another session in it is never ours. */
+async function checkIdentity(pane: LivePane): Promise<boolean> {
+  const registered = await readPaneProcess(pane);
+  if (!registered) return false;
+  checkSameId(pane, registered.nativeSessionId);
+  return true;
+}
+
+function checkSameId({ context }: LivePane, found: string): void {
+  if (found === nativeIdOf(context)) return;
+  throw new StaleHandleError(context.definition.id, 'native_session_id', {
+    old: nativeIdOf(context),
+    new: found,
+  });
+}
+
+async function checkRuns({ server, context, paneId }: LivePane): Promise<void> {
+  const found = await server.findPane({ nonce: context.nonce });
+  if (found.state === 'unknown' || (found.state === 'present' && !found.dead)) return;
+  const screen =
+    found.state === 'present' ? await server.capture(paneId, { historyLines: 50 }) : '';
+  const said = await readFile(join(context.filesDir, STDERR_FILE), 'utf8').catch(() => '');
+  if (found.state === 'present') await server.killPane(paneId);
+  throw new CliUnusableError(context.binary, 'exited', describeEnd(screen, said));
+}
+
+function describeEnd(screen: string, said: string): string {
+  const text = `${said}\n${screen}`
+    .replace(/^Pane is dead.*$/m, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return `it ended as it was started${text === '' ? ' and said nothing' : `: ${text.slice(-500)}`}`;
+}
+
+async function meetPage(
+  pane: LivePane,
+  page: Extract<PaneScreen, { state: 'page' }>,
+): Promise<void> {
+  const isAllowed =
+    page.answer?.needs === 'trust_working_dir' && pane.context.config.trustWorkingDir === true;
+  if (!page.answer || !isAllowed) throw new BlockedError(page.dialog, page.text);
+  await answerPage(pane, page);
+}
+
+function missedStart(screen: PaneScreen, limitMs: number): Error {
+  if (screen.state === 'page') return new BlockedError(screen.dialog, screen.text);
+  if (screen.state === 'unreadable' && screen.text.trim() !== '') {
+    return new BlockedError('unknown', screen.text);
+  }
+  return new TimedOutError({ awaiting: 'the CLI to start', limitMs, layer: 'typed-pane' });
+}
