@@ -3,10 +3,16 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Clock } from '../time/clock.js';
+import { waitUntil } from '../time/wait-until.js';
 import { acquireLease, type Lease, readLeaseOwner } from './lease.js';
-import { type LeaseOwnerRecord, takeGeneration, writeHeartbeat } from './lease-folder.js';
+import {
+  type LeaseOwnerRecord,
+  readHeartbeat,
+  takeGeneration,
+  writeHeartbeat,
+} from './lease-folder.js';
 import { ownIdentity, readProcessStartTime } from './process-identity.js';
 
 const own = ownIdentity();
@@ -123,6 +129,23 @@ describe('acquireLease', () => {
     expect(Math.min(...numbers)).toBe(97);
     expect(Math.max(...numbers)).toBe(160);
     expect(await readdir(dir)).not.toContain('.0123.tmp');
+  });
+
+  it('gives signs of life while it is held, and none after', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const dir = await leaseFolder();
+    const lease = await take(dir);
+    const nextBeat = async (before: string) => {
+      vi.advanceTimersByTime(3_000);
+      const changed = async () => (await readHeartbeat(dir, lease.token)) !== before;
+      await waitUntil(changed, { awaiting: 'a sign of life', deadlineMs: 5_000 });
+      return readHeartbeat(dir, lease.token);
+    };
+    const first = await nextBeat('');
+    expect(await nextBeat(first)).not.toBe(first);
+    await lease.release();
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('makes the folder 0700 and the records 0600', async () => {

@@ -125,8 +125,7 @@ function createLease(dir: string, token: number): Lease {
 
 function isNewest(dir: string, token: number): boolean {
   try {
-    const { number, isReleased } = readGenerationNow(dir);
-    return number === token && !isReleased;
+    return readGenerationNow(dir).number === token;
   } catch {
     // A folder that cannot be listed proves nothing, and without proof nothing is written.
     return false;

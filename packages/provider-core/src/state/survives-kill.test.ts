@@ -150,6 +150,13 @@ describe('a user who may not write', () => {
     const uid = process.getuid?.() === 0 ? 65_534 : undefined;
     expect(await runStep('prepare', root, 'none', uid)).toBe('read_only');
     expect(await readdir(root)).toEqual([]);
+
+    // The same for one that was made whole while it could be written.
+    await chmod(root, 0o755);
+    expect(await runStep('prepare', root, 'none')).toBe('done');
+    await chmod(join(root, 'FORMAT'), 0o444);
+    await chmod(root, 0o555);
+    expect(await runStep('prepare', root, 'none', uid)).toBe('read_only');
   });
 });
 

@@ -7,7 +7,7 @@ import { appendJsonLine, type JsonLine, readJsonLines } from './json-lines.js';
 import { isAbsentError, writeError } from './state-error.js';
 import { decodeJournalEntry, encodeJournalEntry, journalSteps } from './turn-journal.wire.js';
 
-export type { JournalEntry, JournaledOutcome, JournaledResult } from './journal-entry.js';
+export type { JournalEntry } from './journal-entry.js';
 
 /** The journal of one turn, which only the holder of the session's lease writes. */
 export interface TurnJournal {
