@@ -13,6 +13,7 @@ export interface CrashState {
   readonly onInterrupted: 'fail' | 'resume';
 }
 
+/** How far the journal says that a turn came. */
 export type JournalState = 'none' | 'prepared' | 'submitting' | 'accepted' | 'ended';
 
 /** What to do next. Only the first four ever put bytes of a message into a provider. */

@@ -26,6 +26,7 @@ export interface LaunchPlan {
   readonly files: readonly PlannedFile[];
 }
 
+/** A file that a launch needs, written with mode 0600 into the launch's own folder. */
 export interface PlannedFile {
   /** Name inside `filesDir`. */
   readonly name: string;

@@ -19,6 +19,7 @@ export type McpServer =
  */
 export type PermissionLevel = 'read_only' | 'ask' | 'edit' | 'full';
 
+/** What the CLI may do without asking; the same or stricter after every resume. */
 export interface ToolPolicy {
   readonly permissions: PermissionLevel;
   /** The provider's own tool patterns that are allowed without asking. */

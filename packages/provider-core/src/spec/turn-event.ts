@@ -35,6 +35,7 @@ export type ContentEvent =
   | { readonly type: 'foreign_turn' }
   | { readonly type: 'notice'; readonly text: string };
 
+/** An event before it has its turn, sequence and time. */
 export type TurnEventBody = LifecycleEvent | ContentEvent;
 
 /** One event of a turn, as it is emitted and journaled. */

@@ -63,6 +63,7 @@ export interface Gate {
   readonly readArmedText: (content: string) => string | undefined;
 }
 
+/** A delivery that the gate lets through: the one text, and the token that it is armed with. */
 export interface ArmedDelivery {
   readonly text: string;
   /** Random; the hook's verdict carries it. */

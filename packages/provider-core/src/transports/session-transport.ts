@@ -146,6 +146,7 @@ export interface SubmitRequest {
   readonly signal: AbortSignal;
 }
 
+/** One thing that the transport saw while it followed a turn. */
 export type FollowedEvent =
   | { readonly kind: 'record'; readonly event: RecordEvent; readonly durable: boolean }
   /** The process or connection is gone; the record may still be read. */

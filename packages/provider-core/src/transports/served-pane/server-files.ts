@@ -29,6 +29,7 @@ export async function readServerRecord(dir: string): Promise<ServerRecord | unde
   return file.state === 'present' ? serverRecordSchema.safeParse(file.value).data : undefined;
 }
 
+/** Writes down which process serves this folder. */
 export async function saveServerRecord(dir: string, record: ServerRecord): Promise<void> {
   await writeFileAtomic(serverFiles(dir).record, `${JSON.stringify(record)}\n`);
 }
@@ -38,6 +39,7 @@ export async function saveSessionMark(dir: string, mark: SessionMark): Promise<v
   await writeFileAtomic(markPath(dir, mark.nativeSessionId), `${JSON.stringify(mark)}\n`);
 }
 
+/** The mark of one session, or `undefined` when none can be read. */
 export async function readSessionMark(
   dir: string,
   nativeSessionId: string,
@@ -46,6 +48,7 @@ export async function readSessionMark(
   return file.state === 'present' ? sessionMarkSchema.safeParse(file.value).data : undefined;
 }
 
+/** Takes a session's mark away; one that is gone already is fine. */
 export async function removeSessionMark(dir: string, nativeSessionId: string): Promise<void> {
   const path = markPath(dir, nativeSessionId);
   await unlink(path).catch((error: unknown) => {

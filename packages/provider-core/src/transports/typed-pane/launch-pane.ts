@@ -28,6 +28,7 @@ interface LaunchPaneRequest {
   readonly deadPane: PaneObservation;
 }
 
+/** A pane in which the CLI has been started. */
 export interface LaunchedPane {
   readonly pane: LivePane;
   readonly resumed: boolean;
