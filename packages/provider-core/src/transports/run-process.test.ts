@@ -24,11 +24,15 @@ const shell = (script: string) => ({
   workingDir,
 });
 
+/** Waits for a whole line. */
 async function untilFile(name: string): Promise<string> {
-  return waitUntil(() => readFile(join(workingDir, name), 'utf8').catch(() => ''), {
-    awaiting: name,
-    deadlineMs: 10_000,
-  }).then(String);
+  return waitUntil(
+    async () => {
+      const text = await readFile(join(workingDir, name), 'utf8').catch(() => '');
+      return text.endsWith('\n') && text;
+    },
+    { awaiting: name, deadlineMs: 10_000 },
+  );
 }
 
 async function untilEnded(pid: number): Promise<void> {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { waitUntil } from '../../time/wait-until.js';
 import { ConnectionLostError, ControlConnection } from './control-connection.js';
 import type { TmuxReply } from './control-protocol.js';
 import type { CommandLimits } from './deadline.js';
@@ -89,8 +90,11 @@ export class CommandChannel {
 
   async #getConnection(limits: CommandLimits): Promise<ControlConnection | undefined> {
     if (this.#isClosed) throw new TypeError('this tmux connection was disposed of');
-    const known = await this.#connecting?.catch(() => undefined);
+    const current = this.#connecting;
+    const known = await current?.catch(() => undefined);
     if (known?.isOpen) return known;
+    // Another caller was told the same and has begun anew.
+    if (this.#connecting !== current) return this.#getConnection(limits);
     limits.signal?.throwIfAborted();
     // One attempt at a time: it belongs to all who wait, so no single caller's signal ends it.
     this.#connecting = this.#attach({ deadlineMs: limits.deadlineMs });
@@ -109,7 +113,9 @@ export class CommandChannel {
     const second = await this.#tryAttach(limits);
     if (second instanceof ControlConnection) return second;
 
-    await this.#checkIdentity(await this.#client.runScript(IDENTITY_SCRIPT, limits));
+    const reply = await this.#client.runScript(IDENTITY_SCRIPT, limits);
+    if (reply.error && ENDED.test(reply.error)) throw await this.#explainEnd();
+    await this.#checkIdentity(reply);
     return undefined;
   }
 
@@ -139,7 +145,6 @@ export class CommandChannel {
 
   async #checkIdentity({ lines, error }: TmuxReply): Promise<void> {
     const [pid, version] = (lines[0] ?? '').split(' ');
-    if (error?.startsWith('no server running')) throw unreachable('gone', undefined);
     if (error !== undefined || !pid || !version) {
       throw new TmuxError('unresponsive', `The tmux server does not say who it is: ${error ?? ''}`);
     }
@@ -166,6 +171,18 @@ export class CommandChannel {
     this.#writer = createWriterName();
   }
 
+  /** A server that is just ending still has its socket for a moment. */
+  async #explainEnd(): Promise<TmuxError> {
+    const { socketPath } = this.#options.client;
+    const isGone = async () => (await findSocketState(socketPath)) === 'gone';
+    const awaiting = 'the tmux server to end';
+    const state = await waitUntil(isGone, { awaiting, deadlineMs: 1_000, layer: 'tmux' }).then(
+      () => 'gone' as const,
+      () => 'unknown' as const,
+    );
+    return unreachable(state);
+  }
+
   async #explainLoss(error: unknown): Promise<unknown> {
     if (!(error instanceof ConnectionLostError)) return error;
     const socket = await findSocketState(this.#options.client.socketPath);
@@ -179,6 +196,8 @@ function createWriterName(): string {
   return randomBytes(6).toString('hex');
 }
 
+/** What a client says whose server ends while it connects. */
+const ENDED = /no server running|server exited|lost server/;
 const IDENTITY_SCRIPT = 'display-message -p "#{pid} #{version}"';
 
 function unreachable(socket: 'gone' | 'unknown', cause?: Error): TmuxError {

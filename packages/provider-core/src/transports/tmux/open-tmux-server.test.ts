@@ -43,6 +43,12 @@ function pidOf(server: TmuxServer): number {
   return Number(server.pid);
 }
 
+function untilChanged(server: TmuxServer): Promise<void> {
+  return new Promise((resolve) => {
+    server.onPanesChanged(resolve);
+  });
+}
+
 async function untilEnded(pid: number): Promise<void> {
   await waitUntil(() => ['Z', undefined].includes(readProcessStatus(pid)?.state), {
     awaiting: 'the process to end',
@@ -109,6 +115,8 @@ describe('a tmux server that goes wrong', () => {
     process.kill(pidOf(server), 'SIGSTOP');
     const limits = { deadlineMs: 300 };
     expect(await observeTmuxServer({ socketPath }, limits)).toBe('unknown');
+    expect(await server.findPane({ nonce: 'stopped' }, limits)).toMatchObject({ state: 'unknown' });
+    // Once more, with a connection that must be made first.
     expect(await server.findPane({ nonce: 'stopped' }, limits)).toMatchObject({ state: 'unknown' });
     process.kill(pidOf(server), 'SIGCONT');
     expect(await server.findPane({ nonce: 'stopped' })).toMatchObject({ state: 'present' });
@@ -203,20 +211,34 @@ describe('a control connection that ends', () => {
   it('is made again without the caller noticing', async () => {
     const server = await open();
     const { paneId } = await server.openPane(request('again'));
-    const detached = new Promise<void>((resolve) => {
-      server.onPanesChanged(resolve);
-    });
+    const detached = untilChanged(server);
     await createTmuxClient({ socketPath }).runScript('detach-client -s =holdfast-keeper');
     await detached;
     expect(await server.sendKey(paneId, 'C-j', { token: '1' })).toBe('written');
     expect(await server.findPane({ nonce: 'again' })).toMatchObject({ state: 'present' });
   });
 
+  it('is made again once for all who need it', async () => {
+    const server = await open();
+    await server.openPane(request('many'));
+    const client = createTmuxClient({ socketPath });
+    const detached = untilChanged(server);
+    await client.runScript('detach-client -s =holdfast-keeper');
+    await detached;
+    await Promise.all(Array.from({ length: 5 }, () => server.listPanes()));
+    expect((await client.runScript('list-clients')).lines).toHaveLength(1);
+  });
+
   it('is made again when someone ended the keeper session', async () => {
     const server = await open();
     await server.openPane(request('kept'));
-    await createTmuxClient({ socketPath }).runScript('kill-session -t =holdfast-keeper');
+    const client = createTmuxClient({ socketPath });
+    const detached = untilChanged(server);
+    await client.runScript('kill-session -t =holdfast-keeper');
+    await detached;
     expect(await server.findPane({ nonce: 'kept' })).toMatchObject({ state: 'present' });
+    const { error } = await client.runScript('has-session -t =holdfast-keeper');
+    expect(error).toBeUndefined();
   });
 
   it('is not needed: single clients do the same where none can be had', async () => {

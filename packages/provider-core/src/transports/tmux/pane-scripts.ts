@@ -71,6 +71,7 @@ export const SERVER_OPTIONS_SCRIPT = [
   'set-option -g default-command ""',
   'set-option -g update-environment ""',
   'set-option -g destroy-unattached off',
+  'set-option -g detach-on-destroy on',
   'set-option -g history-limit 10000',
   `set-option -g default-size ${DEFAULT_COLUMNS}x${DEFAULT_ROWS}`,
   'set-option -g set-titles off',

@@ -84,6 +84,10 @@ describe('TmuxServer', () => {
       vi.stubEnv(name, 'leaked');
     }
     server = await openTmuxServer({ socketPath: join(dir, 'a.s') });
+    const client = createTmuxClient({ socketPath: join(dir, 'a.s') });
+    const ofServer = await client.runScript('show-environment -g ; show-environment -gh');
+    expect(ofServer.lines.join('\n')).not.toMatch(/leaked|TMUX|SSH/);
+
     const env = { PATH: '/usr/bin:/bin', ODD: 'a#{pid} "$HOME" ~\\ \n;{}%H 漢', HOME: dir };
     const argv = ['/bin/sh', '-c', 'env -0 > seen.part && mv seen.part seen'];
     await server.openPane(request({ argv, env }));
