@@ -1,5 +1,6 @@
 import { faultPoint } from '../state/fault-point.js';
 import { saveLaunchRecord } from '../state/launch-record.js';
+import { ensurePrivateDir } from '../state/private-dir.js';
 import { type StartRecord, saveStartRecord } from '../state/start-record.js';
 import { stateLayout } from '../state/state-layout.js';
 import { isoInstant } from '../time/clock.js';
@@ -52,7 +53,9 @@ async function askProviderForId(
 ): Promise<Session> {
   await options.onBeforeNativeChange({ turnId: live.turnId });
   let named: Session | undefined;
-  const open = await unnamed.transport.open(unnamed.context(), {
+  const context = unnamed.context();
+  await ensurePrivateDir(context.filesDir);
+  const open = await unnamed.transport.open(context, {
     // Nothing is written through this opening: it only asks for the id.
     fence: { token: 0, isCurrent: () => true },
     finishInterruptedTurn: false,

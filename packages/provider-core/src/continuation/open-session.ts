@@ -2,6 +2,7 @@ import { StaleHandleError } from '../errors/continuation-error.js';
 import { SessionBusyError } from '../errors/turn-error.js';
 import type { PermissionLevel } from '../spec/session-config.js';
 import { faultPoint } from '../state/fault-point.js';
+import { ensurePrivateDir } from '../state/private-dir.js';
 import { waitUntil } from '../time/wait-until.js';
 import type { OpenSession } from '../transports/session-transport.js';
 import type { TurnRun } from './turn-run.js';
@@ -15,7 +16,9 @@ export async function openSession(
 ): Promise<OpenSession> {
   const { session, options } = run;
   await refuseForeignOwner(run);
-  const open = await session.transport.open(session.context(), {
+  const context = session.context();
+  await ensurePrivateDir(context.filesDir);
+  const open = await session.transport.open(context, {
     fence: run.fence,
     finishInterruptedTurn,
     emit: run.emit,
