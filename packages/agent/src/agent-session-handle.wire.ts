@@ -13,7 +13,7 @@ const envelope = snakeCaseCodec({
   owner_id: z.string().optional(),
   scope: z.string().optional(),
   correlation_id: z.string().optional(),
-  provider: z.unknown(),
+  provider: z.unknown().optional(),
 });
 
 /** The handle as JSON to keep: snake_case, unknown keys included. */
@@ -61,9 +61,34 @@ export function fillIdentity(
 /** In-memory handles are accepted too: a caller that kept one need not know the wire's spelling. */
 function toWire(value: unknown): unknown {
   const object = typeof value === 'string' ? parseJsonText(value) : value;
-  if (typeof object !== 'object' || object === null) return undefined;
-  const isModel = 'sessionId' in object || 'agentId' in object;
-  return isModel ? encodeAgentSessionHandle(object as AgentSessionHandle) : object;
+  if (!isObject(object) || !('provider' in object)) return undefined;
+  const { provider, ...identity } = object;
+  return { ...respell(identity), provider: isObject(provider) ? respell(provider) : provider };
+}
+
+/** Spells the keys we know as the wire does; values are judged by the codecs alone. */
+function respell(value: object): object {
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [WIRE_KEYS[key] ?? key, field]),
+  );
+}
+
+const WIRE_KEYS: Readonly<Record<string, string>> = {
+  agentId: 'agent_id',
+  sessionId: 'session_id',
+  ownerId: 'owner_id',
+  correlationId: 'correlation_id',
+  nativeSessionId: 'native_session_id',
+  tmuxSession: 'tmux_session',
+  workingDir: 'working_dir',
+  projectDirId: 'project_dir_id',
+  schemaVersion: 'schema_version',
+  stableFields: 'stable_fields',
+  lastTurnId: 'last_turn_id',
+};
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 function parseJsonText(text: string): unknown {

@@ -35,8 +35,8 @@ export async function deliverMessage(
   delivery: Delivery,
 ): Promise<AgentTurnResult> {
   stage.waiting.throwIfAborted();
-  const notes = new DeliveryNotes(session, delivery);
   const handle = session.handle?.provider;
+  const notes = new DeliveryNotes(session, delivery, handle !== undefined);
   if (!handle) return runPart(session, stage, startPart(session, delivery, notes), notes);
   try {
     return await runPart(session, stage, continuePart(session, handle, delivery, notes), notes);
@@ -98,7 +98,8 @@ async function runPart(
 ): Promise<AgentTurnResult> {
   stage.follow(turn);
   const known = turn.handle.then(async (handle) => {
-    await notes.sent(handle);
+    // Of a start nothing could be noted before its session had a name; of anything else it must wait for the lease.
+    if (!notes.isContinuing) await notes.sent(handle);
     stage.publishHandle(session.adopt(handle));
   });
   known.catch(() => {});
@@ -115,12 +116,14 @@ async function runPart(
 
 /** What the history is told of one delivery. */
 class DeliveryNotes {
+  readonly isContinuing: boolean;
   readonly #session: AgentSession;
   readonly #delivery: Delivery;
   #isSentNoted = false;
   #wasHeldBefore = false;
 
-  constructor(session: AgentSession, delivery: Delivery) {
+  constructor(session: AgentSession, delivery: Delivery, isContinuing: boolean) {
+    this.isContinuing = isContinuing;
     this.#session = session;
     this.#delivery = delivery;
   }
@@ -160,9 +163,11 @@ class DeliveryNotes {
     if (!handle) return;
     this.#session.adopt(handle);
     const { turnId } = this.#delivery;
-    if (!this.#isSentNoted) return;
-    if (isTaken(error)) await this.#session.history.append(handle, { type: 'accepted', turnId });
-    if (isRefused(error) && !this.#wasHeldBefore) {
+    if (isTaken(error, turnId)) {
+      await this.sent(handle);
+      await this.#session.history.append(handle, { type: 'accepted', turnId });
+    }
+    if (isRefused(error) && this.#isSentNoted && !this.#wasHeldBefore) {
       await this.#session.history.append(handle, { type: 'withdrawn', turnId });
     }
   }
@@ -180,18 +185,12 @@ function isAnswer(one: HeldMessage, turnId: string): boolean {
   return one.role === 'assistant' && one.turnId === turnId;
 }
 
-/** The provider took the message in and then failed or was cut off: it stands in its history. */
-function isTaken(error: unknown): boolean {
+/** The provider took the message in and then failed or was cut off: its own handle says so. */
+function isTaken(error: unknown, turnId: string): boolean {
   if (!isTurnError(error)) return false;
   if (error.kind === 'turn_interrupted') return error.accepted;
-  return TAKEN_KINDS.has(error.kind);
+  return error.handle?.lastTurnId === turnId;
 }
-
-const TAKEN_KINDS: ReadonlySet<string> = new Set([
-  'provider_failed',
-  'rate_limited',
-  'history_rejected',
-]);
 
 /** The message surely never came in. What is less than sure stays open, so that it is not sent twice. */
 function isRefused(error: unknown): boolean {

@@ -17,7 +17,7 @@ const runtimeCodec = snakeCaseCodec({
   workspace_path: text,
   workshop_mode: text,
   captured_at: text,
-  agent_session_handle: z.unknown(),
+  agent_session_handle: z.unknown().optional(),
   server_name: text,
   selected_tools: z.array(z.string()).readonly().optional().catch(undefined),
 });

@@ -22,7 +22,7 @@ const messageCodec = snakeCaseCodec({
 const fileCodec = snakeCaseCodec({
   schema_version: z.number().int(),
   messages: z.array(z.unknown()).readonly(),
-  handle: z.unknown(),
+  handle: z.unknown().optional(),
 });
 
 /** The queue as it is written. */

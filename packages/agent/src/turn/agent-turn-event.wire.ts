@@ -25,7 +25,7 @@ const eventCodec = snakeCaseCodec({
   name: text,
   call_id: text,
   detail: text,
-  usage: z.unknown(),
+  usage: z.unknown().optional(),
   terminal_id: text,
   label: text,
   tmux_session: text,
@@ -33,7 +33,7 @@ const eventCodec = snakeCaseCodec({
   message: text,
   missing: text,
   changed_field: text,
-  handle: z.unknown(),
+  handle: z.unknown().optional(),
 });
 
 /** An event as JSON to keep: snake_case throughout. */

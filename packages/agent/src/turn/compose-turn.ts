@@ -107,10 +107,9 @@ async function* readEvents<Result extends { readonly handle: AgentSessionHandle 
 
 /** Every part's events in order; of a final one only its instant, since the outcome tells the end. */
 async function* readParts(parts: PartList): AsyncGenerator<RunningTurnEvent | string> {
-  for (let index = 0; ; index += 1) {
-    const part = await parts.waitFor(index);
-    if (!part) return;
-    const iterator = part.events({ from: 0 })[Symbol.asyncIterator]();
+  for (let index = 0; await parts.has(index); index += 1) {
+    const iterator = parts.at(index)?.events({ from: 0 })[Symbol.asyncIterator]();
+    if (!iterator) return;
     try {
       for (let next = await step(iterator); !next.done; next = await step(iterator)) {
         yield isRunningEvent(next.value) ? next.value : next.value.at;

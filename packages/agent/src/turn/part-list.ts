@@ -21,10 +21,17 @@ export class PartList {
     this.#wake();
   }
 
-  /** The part at `index` as soon as it is there; `undefined` once no more will come. */
-  async waitFor(index: number): Promise<TurnPart | undefined> {
-    while (this.#parts[index] === undefined && !this.#ended) await this.#changed.promise;
+  at(index: number): TurnPart | undefined {
     return this.#parts[index];
+  }
+
+  /**
+   * Resolves to whether there is a part at `index`, as soon as that is known. It does not give the part: a part is a
+   * turn, and awaiting a turn waits for its end.
+   */
+  async has(index: number): Promise<boolean> {
+    while (this.#parts[index] === undefined && !this.#ended) await this.#changed.promise;
+    return this.#parts[index] !== undefined;
   }
 
   #wake(): void {

@@ -43,7 +43,7 @@ const codecs = {
   chat_opened: snakeCaseCodec({ ...stamp, agent: z.string(), title: z.string().optional() }),
   chat_imported: snakeCaseCodec({
     ...stamp,
-    record: z.unknown(),
+    record: z.unknown().optional(),
     messages: z.array(z.unknown()).readonly(),
   }),
   turn_started: snakeCaseCodec({ ...stamp, turn_id: z.string(), message }),
@@ -53,7 +53,7 @@ const codecs = {
     ...stamp,
     turn_id: z.string(),
     answer: z.string().optional(),
-    usage: z.unknown(),
+    usage: z.unknown().optional(),
     stop_reason: z.string(),
     recovered: z.boolean(),
   }),

@@ -12,7 +12,7 @@ const recordCodec = snakeCaseCodec({
   phase_id: text,
   workshop_mode: text,
   updated_at: text,
-  runtime: z.unknown(),
+  runtime: z.unknown().optional(),
   terminal_snapshots: list,
   ui_events: list,
 });
