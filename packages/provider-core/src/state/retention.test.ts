@@ -67,7 +67,10 @@ describe('removeExpiredRecords', () => {
 
   it('removes record, files, journals and events of a session that is long closed', async () => {
     const layout = await layoutWithSession();
+    const folder = layout.sessionDir(provider, 'n1');
+    await writeFile(join(folder, '.launch.json.0123.tmp'), 'left by a crash');
     expect(await removeExpiredRecords(layout, after(30))).toBe(1);
+    expect(await readdir(folder)).toEqual(['turns']);
     expect(await isKept(layout)).toBe(false);
     await expect(stat(layout.filesDir(provider, 'n1'))).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await readdir(layout.turnsDir(provider, 'n1'))).toEqual(['expired']);

@@ -87,6 +87,10 @@ async function removeSession(
     if (name.endsWith('.journal.jsonl')) await rememberExpired(path);
     await remove(path);
   }
+  const sessionDir = layout.sessionDir(provider, nativeId);
+  // What a crash left of a write may hold the record's secrets.
+  const leftovers = (await listNames(sessionDir)).filter((name) => name.endsWith('.tmp'));
+  for (const name of leftovers) await remove(join(sessionDir, name));
   await remove(layout.openTurn(provider, nativeId));
   await remove(layout.launchRecord(provider, nativeId));
 }
