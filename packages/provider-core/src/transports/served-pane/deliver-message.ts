@@ -26,16 +26,19 @@ export interface DeliverRequest {
 /** How long a message may be on its way from the queue into a turn before it is called absent. */
 const LOOK_DEADLINE_MS = 10_000;
 
-/** Puts the message into the server's durable queue, once, and sees to it that the queue runs. */
-export async function deliverMessage(request: DeliverRequest): Promise<void> {
-  if (request.lookFirst) {
-    const found = await findMessage(request);
-    if (found.state === 'taken') return;
-    if (found.state === 'queued') return startQueue(request, found.queueId);
-  }
-  const queueId = await enqueue(request);
+/**
+ * Puts the message into the server's durable queue, once, and sees to it that the queue runs. `taken`: an earlier try's
+ * message is in a turn already, maybe from before the cursor.
+ */
+export async function deliverMessage(request: DeliverRequest): Promise<'queued' | 'taken'> {
+  const found = request.lookFirst ? await findMessage(request) : NOT_LOOKED;
+  if (found.state === 'taken') return 'taken';
+  const queueId = found.state === 'queued' ? found.queueId : await enqueue(request);
   await startQueue(request, queueId);
+  return 'queued';
 }
+
+const NOT_LOOKED: FoundMessage = { state: 'absent' };
 
 type FoundMessage =
   | { readonly state: 'taken' | 'absent' }
@@ -121,11 +124,21 @@ function deliveryError(way: ServedPane, error: unknown): unknown {
   return error;
 }
 
+/** A record that is being begun this moment cannot be read (seen in 0.171.0): its session is not idle then. */
+async function readStatus({ way, connection, nativeSessionId, signal }: DeliverRequest) {
+  try {
+    return await connection.call(way.protocol.readSession(nativeSessionId), { signal });
+  } catch (error) {
+    if (error instanceof JsonRpcRefusal) return undefined;
+    throw error;
+  }
+}
+
 /** After an interrupt the queue rests until it is started; a running or empty one needs nothing. */
 async function startQueue(request: DeliverRequest, queueId: string | undefined): Promise<void> {
   const { way, connection, nativeSessionId, signal } = request;
-  const status = await connection.call(way.protocol.readSession(nativeSessionId), { signal });
-  if (way.protocol.readActivity(status) !== 'idle') return;
+  const status = await readStatus(request);
+  if (status === undefined || way.protocol.readActivity(status) !== 'idle') return;
   const waiting = await findQueued(request);
   if (waiting === undefined || (queueId !== undefined && waiting !== queueId)) return;
   try {

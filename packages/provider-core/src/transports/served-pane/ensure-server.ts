@@ -104,7 +104,8 @@ async function startUnderLock(
   const running = await attach(request, place);
   if (running) return running;
   await clearRemains(request, place);
-  return start(request, place);
+  // Awaited here: the lock goes with this scope.
+  return await start(request, place);
 }
 
 /** The right to start or stop the server of a folder; nothing while another process has it. */
@@ -193,6 +194,7 @@ async function spawnWatchdog(
     args: [serverFiles(dir).script, dir, ...args],
     env,
     workingDir: '/',
+    stderrFile: serverFiles(dir).log,
   });
   return { pid, startTime };
 }

@@ -13,6 +13,8 @@ export interface FollowRecordRequest {
   readonly opened: { readonly nativeSessionId: string };
   readonly path: string | undefined;
   readonly since: RecordCursor;
+  /** Everything before this message of ours is left out. */
+  readonly startAtMessage?: string | undefined;
   readonly queue: EventQueue<FollowedEvent>;
   readonly signal: AbortSignal;
 }
@@ -23,6 +25,7 @@ export async function followRecord(request: FollowRecordRequest): Promise<void> 
   if (path === undefined) return;
   const reader = way.record.createReader();
   let usedTools = false;
+  let isSkipping = request.startAtMessage !== undefined;
   try {
     const options = { fromByte: since.length, fileId: since.fileId, signal, clock: context.clock };
     for await (const line of followJsonLines(path, options)) {
@@ -31,6 +34,8 @@ export async function followRecord(request: FollowRecordRequest): Promise<void> 
         return;
       }
       for (const event of reader.read(line.value)) {
+        if (isSkipping && !isMessage(event, request.startAtMessage)) continue;
+        isSkipping = false;
         usedTools ||= event.type === 'tool_started';
         const told = usedTools ? await withBackgroundWork(request, event) : event;
         queue.push({ kind: 'record', event: told, durable: true });
@@ -41,6 +46,10 @@ export async function followRecord(request: FollowRecordRequest): Promise<void> 
     if (isStateUnusable(error)) queue.push({ kind: 'transport_lost', why: error.message });
     else queue.fail(error);
   }
+}
+
+function isMessage(event: RecordEvent, clientMessageId: string | undefined): boolean {
+  return event.type === 'message_accepted' && event.clientMessageId === clientMessageId;
 }
 
 /** The record does not say what a tool left running; the server does. */

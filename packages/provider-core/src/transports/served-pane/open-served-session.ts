@@ -13,6 +13,7 @@ import { findWriter } from './find-writer.js';
 import { leaveOtherServers } from './leave-other-servers.js';
 import { ServedSession } from './served-session.js';
 import { readSessionMark, removeSessionMark, saveSessionMark } from './server-files.js';
+import { planServerPlace } from './server-place.js';
 import { findShownPane, type ShownPane, showPane } from './shown-pane.js';
 import type { WatchdogTimes } from './watchdog-script.js';
 
@@ -65,6 +66,8 @@ async function resumeSession(parts: OpenParts, nativeSessionId: string): Promise
   const { context, request } = parts;
   const pane = findShownPane(context);
   await leaveOtherServers(parts, nativeSessionId);
+  const { dir } = planServerPlace(parts.way, context);
+  const wasMarked = (await readSessionMark(dir, nativeSessionId)) !== undefined;
   const server = await reachServer(parts, nativeSessionId);
   try {
     await restoreWatchdog(parts, server);
@@ -84,6 +87,8 @@ async function resumeSession(parts: OpenParts, nativeSessionId: string): Promise
     return new ServedSession({ ...base, pane: await ensurePane(base, await pane) });
   } catch (error) {
     server.connection[Symbol.dispose]();
+    // A server that was wanted for this alone is not kept.
+    if (!wasMarked) await removeSessionMark(dir, nativeSessionId);
     throw error;
   }
 }

@@ -31,6 +31,7 @@ export interface ServedSessionParts extends OpenParts {
 
 const FENCE_LOOK_MS = 1_000;
 const ACTIVITY_DEADLINE_MS = 3_000;
+const SETTLE_MS = 250;
 /** How often a new session is asked whether it has a record by now. */
 const FIRST_TURN_POLL_MS = 10;
 /** How long acceptance waits for a new session's pane, so that the handle can name it. */
@@ -49,6 +50,9 @@ export class ServedSession implements OpenSession {
   #early: FollowedEvent[] = [];
   #queue: EventQueue<FollowedEvent> | undefined;
   #isFollowed: boolean;
+  #isJustOpened = true;
+  /** Our message that was found in a turn already: it may stand before the cursor. */
+  #takenBefore: string | undefined;
   #pane: ShownPane | undefined;
   #panePending: Promise<void> | undefined;
   #runningTurnId: string | undefined;
@@ -91,14 +95,10 @@ export class ServedSession implements OpenSession {
   }
 
   async activity(): Promise<SessionActivity> {
-    const { way, server } = this.#parts;
-    try {
-      const call = way.protocol.readSession(this.nativeSessionId);
-      const result = await server.connection.call(call, { deadlineMs: ACTIVITY_DEADLINE_MS });
-      return toSessionActivity(way.protocol.readActivity(result));
-    } catch {
-      return 'unknown';
-    }
+    const activity = await this.#askActivity();
+    const isFirst = this.#isJustOpened;
+    this.#isJustOpened = false;
+    return isFirst && activity === 'busy' ? this.#settledActivity() : activity;
   }
 
   async takeCursor(): Promise<RecordCursor> {
@@ -110,7 +110,7 @@ export class ServedSession implements OpenSession {
 
   async submit({ text, turnId, mayStandInComposer, signal }: SubmitRequest): Promise<void> {
     const { way, server, request, context } = this.#parts;
-    await deliverMessage({
+    const outcome = await deliverMessage({
       way,
       connection: server.connection,
       nativeSessionId: this.nativeSessionId,
@@ -121,6 +121,7 @@ export class ServedSession implements OpenSession {
       clock: context.clock,
       signal,
     });
+    if (outcome === 'taken') this.#takenBefore = turnId;
     this.#showOnceRecorded();
   }
 
@@ -134,7 +135,14 @@ export class ServedSession implements OpenSession {
     const { server, opened } = this.#parts;
     const unlisten = server.connection.onClosed(() => queue.push(this.#lost()));
     const path = since.path ?? opened.recordPath;
-    const reading = followRecord({ ...this.#parts, path, since, queue, signal: stopped });
+    const reading = followRecord({
+      ...this.#parts,
+      path,
+      since: this.#takenBefore === undefined ? since : { ...since, length: 0 },
+      startAtMessage: this.#takenBefore,
+      queue,
+      signal: stopped,
+    });
     try {
       for await (const event of queue) {
         if (isAcceptance(event)) await this.#awaitPane();
@@ -159,6 +167,29 @@ export class ServedSession implements OpenSession {
     this.#fenceWatch[Symbol.dispose]();
     await this.#panePending;
     this.#parts.server.connection[Symbol.dispose]();
+  }
+
+  /** The record holds a turn's end a moment before the server calls itself idle. */
+  async #settledActivity(): Promise<SessionActivity> {
+    const { clock } = this.#parts.context;
+    const end = clock.monotonicMs() + SETTLE_MS;
+    let activity: SessionActivity = 'busy';
+    while (activity === 'busy' && clock.monotonicMs() < end) {
+      await clock.sleep(FIRST_TURN_POLL_MS);
+      activity = await this.#askActivity();
+    }
+    return activity;
+  }
+
+  async #askActivity(): Promise<SessionActivity> {
+    const { way, server } = this.#parts;
+    try {
+      const call = way.protocol.readSession(this.nativeSessionId);
+      const result = await server.connection.call(call, { deadlineMs: ACTIVITY_DEADLINE_MS });
+      return toSessionActivity(way.protocol.readActivity(result));
+    } catch {
+      return 'unknown';
+    }
   }
 
   #tell(event: RecordEvent): void {
