@@ -13,6 +13,7 @@ import type {
 } from '@holdfast/provider-core/certification';
 import type { CliUnderTest } from './cli-under-test.js';
 import { killSession } from './kill-session.js';
+import { findLeftovers } from './leftovers.js';
 import { type ModelLifetime, startModelLifetime } from './model-lifetime.js';
 import { orphanLease } from './orphan-lease.js';
 import { createPlace, type Place } from './place.js';
@@ -31,6 +32,8 @@ export interface RealSubjectOptions {
   readonly plant?: string | undefined;
   /** Laid over every configuration. */
   readonly config?: HandleJson | undefined;
+  /** In place of the fixture's own: how the CLI's home is set up. */
+  readonly prepareCliHome?: ProviderFixture['prepareCliHome'] | undefined;
 }
 
 type ProviderFields = HandleJson;
@@ -72,7 +75,8 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
   static async create(options: RealSubjectOptions): Promise<RealSubject> {
     const place = await createPlace();
     const subject = new RealSubject(options, place, await startModelLifetime());
-    await subject.fixture.prepareCliHome(subject.cliHome, place);
+    const prepare = options.prepareCliHome ?? subject.fixture.prepareCliHome;
+    await prepare(subject.cliHome, place);
     return subject;
   }
 
@@ -241,25 +245,13 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
     for (const handle of [...this.#open.values()]) {
       await this.close(handle).catch((error: unknown) => failures.push(error));
     }
-    await this.tmux.endIdleServer();
-    const left = await this.#findLeftovers();
+    const left = await findLeftovers(this.livingProcesses, this.tmux);
     await killUntilGone(this.livingProcesses);
     await this.lifetime.stop().catch((error: unknown) => failures.push(error));
     if (process.env['HOLDFAST_KEEP']) process.stderr.write(`kept ${this.place.root}\n`);
     else await this.place.remove();
     if (left.length > 0) failures.push(new Error(`Left over after close: ${left.join('; ')}`));
     if (failures.length > 0) throw failures[0];
-  }
-
-  /** What lives when every session is closed and each server had its time to end. */
-  async #findLeftovers(): Promise<readonly string[]> {
-    let left: readonly string[] = [];
-    const isEmpty = async () => {
-      left = (await this.livingProcesses()).map(({ pid, command }) => `${pid} ${command}`);
-      return left.length === 0;
-    };
-    await waitFor('the end of every process', isEmpty, { deadlineMs: 10_000 }).catch(() => {});
-    return left;
   }
 
   #startWorker(

@@ -1,6 +1,8 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { shellToolCall } from '@holdfast/provider-core/certification';
+import { copyPrivately } from '../copy-privately.js';
+import type { Place } from '../place.js';
 import { readJsonLines } from '../read-json-lines.js';
 import type { ProviderFixture } from './provider-fixture.js';
 
@@ -11,16 +13,26 @@ export const claudeCode: ProviderFixture = {
   cliHomeName: '.claude',
   basePath: '',
   env: {},
-  prepareCliHome: async (cliHome, { workingDir }) => {
+  prepareCliHome: async (cliHome, place) => {
     await mkdir(cliHome, { recursive: true, mode: 0o700 });
-    const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
-    const settings = {
-      hasCompletedOnboarding: true,
-      customApiKeyResponses: { approved: ['loopback-key'], rejected: [] },
-      projects: { [workingDir]: trusted },
-    };
-    await writeFile(join(cliHome, '.claude.json'), JSON.stringify(settings));
+    await writeSettings(cliHome, place, {});
   },
+  findLogin: ({ home, cliHome }) => {
+    const folder = cliHome ?? join(home, '.claude');
+    const settings = join(cliHome ?? home, '.claude.json');
+    return { files: [join(folder, '.credentials.json'), settings], watched: [folder, settings] };
+  },
+  copyLogin: async ({ files: [credentials, settings] }, cliHome, place) => {
+    if (credentials) await copyPrivately(credentials, join(cliHome, '.credentials.json'));
+    const text = await readFile(settings ?? '', 'utf8').catch(() => '{}');
+    const { oauthAccount, userID, customApiKeyResponses } = JSON.parse(text);
+    await writeSettings(cliHome, place, { oauthAccount, userID, customApiKeyResponses });
+  },
+  madeUpHome: () => [
+    ['.claude/.credentials.json', '{"claudeAiOauth":{"accessToken":"made-up"}}'],
+    ['.claude.json', '{"hasCompletedOnboarding":true,"userID":"made-up"}'],
+    ['.claude/projects/-work/old.jsonl', '{"type":"user"}'],
+  ],
   shellCall: (command) => shellToolCall('anthropic-messages', command),
   withoutRetries: { env: { CLAUDE_CODE_MAX_RETRIES: '0' } },
   forcedPage: { env: { CLAUDE_CODE_FORCE_FULLSCREEN_UPSELL: '1' } },
@@ -30,6 +42,21 @@ export const claudeCode: ProviderFixture = {
   },
   findRecords: findTranscripts,
 };
+
+async function writeSettings(
+  cliHome: string,
+  { workingDir }: Place,
+  login: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
+  const settings = {
+    hasCompletedOnboarding: true,
+    projects: { [workingDir]: trusted },
+    ...login,
+  };
+  const path = join(cliHome, '.claude.json');
+  await writeFile(path, JSON.stringify(settings), { mode: 0o600 });
+}
 
 async function findTranscripts(cliHome: string): Promise<ReadonlyMap<string, string>> {
   const projects = join(cliHome, 'projects');

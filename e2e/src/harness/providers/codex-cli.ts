@@ -1,6 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shellToolCall } from '@holdfast/provider-core/certification';
+import { copyPrivately } from '../copy-privately.js';
 import { readJsonLines } from '../read-json-lines.js';
 import type { ProviderFixture } from './provider-fixture.js';
 
@@ -20,6 +21,18 @@ export const codexCli: ProviderFixture = {
     ];
     await writeFile(join(cliHome, 'config.toml'), `${lines.join('\n')}\n`);
   },
+  findLogin: ({ home, cliHome }) => {
+    const folder = cliHome ?? join(home, '.codex');
+    return { files: [join(folder, 'auth.json')], watched: [folder] };
+  },
+  copyLogin: async ({ files: [login] }, cliHome, place) => {
+    if (login) await copyPrivately(login, join(cliHome, 'auth.json'));
+    await codexCli.prepareCliHome(cliHome, place);
+  },
+  madeUpHome: () => [
+    ['.codex/auth.json', '{"OPENAI_API_KEY":"made-up"}'],
+    ['.codex/config.toml', 'model = "made-up"\n'],
+  ],
   shellCall: (command) => shellToolCall('openai-responses', command),
   withoutRetries: {},
   forcedPage: {},

@@ -1,6 +1,14 @@
 import type { HandleJson, ScriptedToolCall } from '@holdfast/provider-core/certification';
 import type { Place } from '../place.js';
 
+/** Where a person's login is. */
+export interface PersonsLogin {
+  /** The files that are copied. */
+  readonly files: readonly string[];
+  /** Everything of the CLI's in the person's home; none of it may change. */
+  readonly watched: readonly string[];
+}
+
 /** What the harness must know of one CLI to set up its home and to read its record by other means than ours. */
 export interface ProviderFixture {
   readonly provider: string;
@@ -19,6 +27,14 @@ export interface ProviderFixture {
     cliHome: string,
     nativeSessionId: string,
   ) => Promise<readonly string[]>;
+  readonly findLogin: (person: {
+    readonly home: string;
+    readonly cliHome: string | undefined;
+  }) => PersonsLogin;
+  /** Copies the login, and no more of the person's settings than it takes to start without a page. */
+  readonly copyLogin: (login: PersonsLogin, cliHome: string, place: Place) => Promise<void>;
+  /** A made-up home of somebody who signed in: path below the home to content. */
+  readonly madeUpHome: (place: Place) => readonly (readonly [string, string])[];
   /** The files of every session that the CLI has a record of, by id. */
   readonly findRecords: (cliHome: string) => Promise<ReadonlyMap<string, string>>;
 }
