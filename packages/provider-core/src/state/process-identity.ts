@@ -164,3 +164,15 @@ function readLink(path: string): string | undefined {
     return undefined;
   }
 }
+
+/**
+ * Tells whether a process still has memory to run code in. One that was killed gives it up before it leaves the
+ * process table, and its environment reads as empty from then on.
+ */
+export function hasAddressSpace(pid: number): boolean {
+  try {
+    return !/^0 /.test(readFileSync(`/proc/${pid}/statm`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

@@ -1,6 +1,6 @@
 import type { SessionOwner } from '../../spec/turn.js';
 import type { TypedPane } from '../../spec/typed-pane.js';
-import { listPids } from '../../state/process-identity.js';
+import { hasAddressSpace, listPids } from '../../state/process-identity.js';
 import type { ProcessObservation, SessionContext } from '../session-transport.js';
 import { observeTmuxServer } from '../tmux/observe-tmux-server.js';
 import { openTmuxServer } from '../tmux/open-tmux-server.js';
@@ -64,7 +64,8 @@ export async function findForeignOwner(
 ): Promise<SessionOwner | undefined> {
   const own = new Set(listOwnProcesses(context).map(({ pid }) => pid));
   const foreign = (await listRegistered(way, context)).find(
-    ({ nativeSessionId, pid }) => nativeSessionId === nativeIdOf(context) && !own.has(pid),
+    ({ nativeSessionId, pid }) =>
+      nativeSessionId === nativeIdOf(context) && !own.has(pid) && hasAddressSpace(pid),
   );
   return foreign ? { kind: 'foreign', pid: foreign.pid } : undefined;
 }
