@@ -167,6 +167,8 @@ export interface ServedDecline {
 /** What one notification says. A session's events are fast and may come again from its record. */
 export interface ServedFrame {
   readonly nativeSessionId?: string | undefined;
+  /** The turn it belongs to. */
+  readonly nativeTurnId?: string | undefined;
   readonly events: readonly RecordEvent[];
   readonly activity?: ServedActivity | undefined;
   readonly runningTurnId?: string | undefined;

@@ -19,25 +19,26 @@ type Turn = z.output<typeof turnSchema>;
 export function readNotification(method: string, params: unknown): ServedFrame {
   const note = notificationSchema.safeParse(params).data;
   if (!note?.threadId) return { events: [] };
-  const nativeSessionId = note.threadId;
   const { item, turn } = note;
+  const nativeTurnId = turn?.id ?? note.turnId ?? undefined;
+  const of = { nativeSessionId: note.threadId, nativeTurnId };
   if (method === 'thread/status/changed' && note.status) {
-    return { nativeSessionId, events: [], activity: readStatus(note.status) };
+    return { ...of, events: [], activity: readStatus(note.status) };
   }
   if (method === 'turn/started' && turn) {
-    return { nativeSessionId, events: [], activity: 'busy', runningTurnId: turn.id };
+    return { ...of, events: [], activity: 'busy', runningTurnId: turn.id };
   }
   if (method === 'turn/completed' && turn) {
-    return { nativeSessionId, events: readTurnEnd(turn), endedTurnId: turn.id };
+    return { ...of, events: readTurnEnd(turn), endedTurnId: turn.id };
   }
   if (method === 'item/agentMessage/delta' && note.delta) {
-    return { nativeSessionId, events: [{ type: 'text', text: note.delta, partial: true }] };
+    return { ...of, events: [{ type: 'text', text: note.delta, partial: true }] };
   }
-  if (method === 'item/started' && item) return { nativeSessionId, events: readItemStart(item) };
+  if (method === 'item/started' && item) return { ...of, events: readItemStart(item) };
   if (method === 'item/completed' && item) {
-    return { nativeSessionId, events: readItemEnd(item, note.turnId ?? undefined) };
+    return { ...of, events: readItemEnd(item, nativeTurnId) };
   }
-  return { nativeSessionId, events: [] };
+  return { ...of, events: [] };
 }
 
 /** Reads a thread's status. */

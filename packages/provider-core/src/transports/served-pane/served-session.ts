@@ -56,6 +56,7 @@ export class ServedSession implements OpenSession {
   #pane: ShownPane | undefined;
   #panePending: Promise<void> | undefined;
   #runningTurnId: string | undefined;
+  readonly #endedTurns = new Set<string>();
 
   constructor(parts: ServedSessionParts) {
     const { opened, server, request } = parts;
@@ -74,6 +75,8 @@ export class ServedSession implements OpenSession {
         if (frame.nativeSessionId !== this.nativeSessionId) return;
         this.#runningTurnId = frame.runningTurnId ?? this.#runningTurnId;
         if (frame.endedTurnId === this.#runningTurnId) this.#runningTurnId = undefined;
+        // The record was faster: what still comes of that turn must not look like the next one's.
+        if (frame.nativeTurnId !== undefined && this.#endedTurns.has(frame.nativeTurnId)) return;
         for (const event of frame.events) this.#tell(event);
       },
       onDecline: ({ nativeSessionId = this.nativeSessionId, event }) => {
@@ -146,6 +149,7 @@ export class ServedSession implements OpenSession {
     try {
       for await (const event of queue) {
         if (isAcceptance(event)) await this.#awaitPane();
+        this.#noteEnd(event);
         yield event;
       }
     } finally {
@@ -196,6 +200,13 @@ export class ServedSession implements OpenSession {
     const followed: FollowedEvent = { kind: 'record', event, durable: false };
     if (this.#queue) this.#queue.push(followed);
     else this.#early.push(followed);
+  }
+
+  #noteEnd(followed: FollowedEvent): void {
+    if (followed.kind !== 'record' || !followed.durable) return;
+    const { event } = followed;
+    const isEnd = event.type === 'turn_ended' || event.type === 'turn_failed';
+    if (isEnd && event.nativeTurnId !== undefined) this.#endedTurns.add(event.nativeTurnId);
   }
 
   #lost(): FollowedEvent {
