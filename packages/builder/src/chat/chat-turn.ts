@@ -48,7 +48,8 @@ async function send(
   const known = findKnownTurn(view, stage.turnId, message);
   if (known?.state === 'completed') return replay(view, known);
   await settleEarlierTurn(context, log, stage);
-  return runChatTurn(context, { log, stage, turnId: stage.turnId, message, options });
+  // Awaited here: the chat's lease must be held until the turn is over.
+  return await runChatTurn(context, { log, stage, turnId: stage.turnId, message, options });
 }
 
 /** The turn that was made for this id before. Made for another message, it is a conflict. */

@@ -36,6 +36,7 @@ export async function runChatTurn(
   const { log, stage, turnId } = request;
   const view = getView(log);
   await using agent = context.agents.create({ agent: view.agent, chatId: view.chatId });
+  checkHasSession(view);
   stage.waiting.throwIfAborted();
   await owe(context, request);
   const turn = startAgentTurn(agent, view, request);
@@ -58,6 +59,12 @@ export async function runChatTurn(
   return { ...outcome.value, turnId, chatId: view.chatId };
 }
 
+/** A new session for an imported chat would be a silent fresh start of a conversation that is not empty. */
+function checkHasSession({ handle, legacy }: ChatView): void {
+  if (handle || !legacy) return;
+  throw new NonContinuableError('unknown', 'native_session_id', 'the imported chat names none');
+}
+
 /** The message and its turn id, before anything is sent. */
 async function owe(
   { layout }: BuilderContext,
@@ -78,10 +85,6 @@ function startAgentTurn(
   const turnOptions = { turnId, whenBusy, onInterrupted, draft, signal };
   stage.waiting.throwIfAborted();
   if (view.handle) return agent.continueAgentSession(view.handle, message, turnOptions);
-  if (view.legacy) {
-    // A new session would be a silent fresh start of a conversation that is not empty.
-    throw new NonContinuableError('unknown', 'native_session_id', 'the imported chat names none');
-  }
   return agent.askWithHistory([{ role: 'user', content: message }], turnOptions);
 }
 
