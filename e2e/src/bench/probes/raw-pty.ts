@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A program in a pty of 160x50 without tmux, by `script` of util-linux; the usual terminal questions are answered. */
 export class RawPty {
@@ -30,6 +31,17 @@ export class RawPty {
   /** Everything the program has written. */
   get output(): string {
     return this.#output;
+  }
+
+  /** Waits until what was written after `from` fits. */
+  async awaitOutput(fits: RegExp, from = 0): Promise<void> {
+    const end = performance.now() + 60_000;
+    while (!fits.test(this.#output.slice(from))) {
+      if (performance.now() > end) {
+        throw new Error(`The probe's terminal does not show ${fits}: ${this.#output.slice(-500)}`);
+      }
+      await sleep(5);
+    }
   }
 
   write(text: string): void {

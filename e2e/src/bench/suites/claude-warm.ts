@@ -1,13 +1,13 @@
 import { alternate, type Contender, seriesOf } from '../alternate.js';
 import { BenchPlace } from '../bench-place.js';
-import { type BenchRow, bound, compare, momentsOf } from '../bench-row.js';
+import { type BenchRow, compare, momentsOf } from '../bench-row.js';
 import { measureTurn } from '../measure-turn.js';
 import { measureAgentApiTurn } from '../probes/agentapi-timing.js';
 import { ClaudePane, measureHookTurn, measureTailTurn } from '../probes/claude-pane.js';
 import { ControlClient } from '../probes/control-client.js';
 import { HookReceiver } from '../probes/hook-receiver.js';
-import { median, quantile } from '../statistics.js';
 import { nextTag, taggedMessage } from '../timing-model.js';
+import { ownRows } from './own-rows.js';
 import type { Suite, SuiteRequest } from './suite.js';
 
 /** Warm turns of Claude Code in tmux: rows 5 and 6, and what a turn of ours writes. */
@@ -88,41 +88,12 @@ function warmRows({ cli }: SuiteRequest, series: WarmSeries): BenchRow[] {
       'answer',
       ['gated', 'plain', 'plain again'],
     ),
-    ...ownRows(head, series),
+    ...ownRows(cli, seriesOf(series, 'ours')),
     against({ row: '6a', what: 'answer event / transcript tailing', atMost: 0.45 }, 'answer', [
       'ours',
       'tail',
       'tail again',
     ]),
-  ];
-}
-
-function ownRows(
-  head: { readonly provider: string; readonly cliVersion: string },
-  series: WarmSeries,
-): BenchRow[] {
-  const ours = (moment: string) => momentsOf(seriesOf(series, 'ours'), moment);
-  const own = ours('own');
-  const { length } = own;
-  const note = `before the first byte ${median(ours('before')).toFixed(1)} ms, after the record's end ${median(ours('after')).toFixed(1)} ms`;
-  const syncNote = `${median(ours('syncs'))} waits for the disk a turn`;
-  const most = (atMost: number) => ({ of: 'ours', atMost }) as const;
-  return [
-    bound(
-      { ...head, row: '5d', what: 'own time outside the CLI, median', target: most(3), note },
-      median(own),
-      length,
-    ),
-    bound(
-      { ...head, row: '5e', what: 'own time outside the CLI, p95', target: most(10) },
-      quantile(own, 0.95),
-      length,
-    ),
-    bound(
-      { ...head, row: '5f', what: 'of it waiting for the disk (fsync)', note: syncNote },
-      median(ours('syncMs')),
-      length,
-    ),
   ];
 }
 

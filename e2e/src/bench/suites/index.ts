@@ -1,9 +1,12 @@
 import type { CliUnderTest } from '../../harness/cli-under-test.js';
+import { claudeRecovery } from './claude-recovery.js';
 import { claudeWarm } from './claude-warm.js';
+import { codexRecovery } from './codex-recovery.js';
+import { codexWarm } from './codex-warm.js';
 import { journal } from './journal.js';
 import type { Suite } from './suite.js';
 
-const suites: readonly Suite[] = [journal, claudeWarm];
+const suites: readonly Suite[] = [journal, claudeWarm, codexWarm, claudeRecovery, codexRecovery];
 
 /** Every suite that has a wanted row, once for each CLI it measures. */
 export function listSuites(

@@ -25,3 +25,8 @@ export interface Suite {
 export function coldRounds(rounds: number): number {
   return Math.max(3, Math.ceil(rounds / 3));
 }
+
+/** Lengths of history, in turns. Real ones are compacted: the size counts, 15 MB of transcript at 10,000 turns. */
+export function historySizes({ isQuick }: SuiteRequest): readonly number[] {
+  return isQuick ? [10] : [10, 1_000, 10_000];
+}

@@ -1,0 +1,23 @@
+import type { Series } from '../alternate.js';
+import { type BenchRow, compare, momentsOf } from '../bench-row.js';
+import type { SuiteRequest } from './suite.js';
+
+/** Row 10e: our own time a turn with the longest history against the shortest; nothing where only one was measured. */
+export function growthRow({ cli }: SuiteRequest, sizes: readonly Series[]): readonly BenchRow[] {
+  const shortest = sizes[0];
+  const longest = sizes.at(-1);
+  if (!shortest || !longest || sizes.length < 2) return [];
+  const own = momentsOf(shortest, 'own');
+  return [
+    compare(
+      {
+        row: '10e',
+        provider: cli.provider,
+        cliVersion: cli.version,
+        what: 'own time a turn with the longest history / with 10 turns',
+        target: { of: 'ratio', atMost: 1.1 },
+      },
+      { ours: momentsOf(longest, 'own'), probe: own, again: [...own.slice(1), ...own.slice(0, 1)] },
+    ),
+  ];
+}
