@@ -25,11 +25,16 @@ interface TurnState {
 export function createTranscriptReader(): RecordReader {
   let turn = newTurn();
   const toolNames = new Map<string, string>();
+  const early = new EarlyRows();
 
   const push = (value: unknown): readonly RecordEvent[] => {
     const row = readTranscriptRow(value);
     // Subagents keep a conversation of their own.
     if (!row || row.isSidechain) return [];
+    return early.inOrder(row).flatMap(take);
+  };
+
+  const take = (row: TranscriptRow): readonly RecordEvent[] => {
     const isOnBranch = joinBranch(turn, row);
     const message = readUserMessage(row);
     if (message) {
@@ -40,6 +45,34 @@ export function createTranscriptReader(): RecordReader {
     return readRow(row, turn, toolNames);
   };
   return { push };
+}
+
+/**
+ * Holds back the closing rows of a turn until the row they hang on was read: in its first write of a session the CLI
+ * can put them before the messages (seen in 2.1.197 under load). A closing row whose parent never comes is an older
+ * turn's.
+ */
+class EarlyRows {
+  readonly #seen = new Set<string>();
+  readonly #held = new Map<string, TranscriptRow[]>();
+
+  /** The row and those that waited for it, or nothing when it has to wait itself. */
+  inOrder(row: TranscriptRow): readonly TranscriptRow[] {
+    const parent = row.parentUuid;
+    if (isClosing(row) && typeof parent === 'string' && !this.#seen.has(parent)) {
+      this.#held.set(parent, [...(this.#held.get(parent) ?? []), row]);
+      return [];
+    }
+    if (row.uuid === undefined) return [row];
+    this.#seen.add(row.uuid);
+    const waiting = this.#held.get(row.uuid) ?? [];
+    this.#held.delete(row.uuid);
+    return [row, ...waiting.flatMap((next) => this.inOrder(next))];
+  }
+}
+
+function isClosing({ type, subtype }: TranscriptRow): boolean {
+  return type === 'system' && (subtype === 'turn_duration' || subtype === 'stop_hook_summary');
 }
 
 /** The CLI resumes nothing when no message stands in the transcript, and takes its id for used. */
