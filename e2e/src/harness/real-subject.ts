@@ -36,8 +36,6 @@ export interface RealSubjectOptions {
   readonly prepareCliHome?: ProviderFixture['prepareCliHome'] | undefined;
 }
 
-type ProviderFields = HandleJson;
-
 interface RealTurnOptions extends SubjectTurnOptions {
   /** Added to the worker's environment. */
   readonly env?: Readonly<Record<string, string>>;
@@ -90,7 +88,7 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
     return this.fixture.model;
   }
   get unattended(): HandleJson {
-    return { toolPolicy: { permissions: 'full' } };
+    return this.fixture.unattended;
   }
   get withoutRetries(): HandleJson {
     return withEnv(this.fixture, this.fixture.withoutRetries);
@@ -227,8 +225,8 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
   screen = (handle: HandleJson): Promise<string> =>
     this.tmux.run('capture-pane', '-p', '-t', `=${this.#tmuxSession(handle)}:`);
 
-  providerFields = (handle: HandleJson): ProviderFields =>
-    this.#options.layer === 'agent' ? (handle['provider'] as ProviderFields) : handle;
+  providerFields = (handle: HandleJson): HandleJson =>
+    this.#options.layer === 'agent' ? (handle['provider'] as HandleJson) : handle;
 
   withProviderFields = (handle: HandleJson, fields: HandleJson): HandleJson => {
     const changed = { ...this.providerFields(handle), ...fields };

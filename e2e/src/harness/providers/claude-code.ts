@@ -34,6 +34,8 @@ export const claudeCode: ProviderFixture = {
     ['.claude/projects/-work/old.jsonl', '{"type":"user"}'],
   ],
   shellCall: (command) => shellToolCall('anthropic-messages', command),
+  // Not `full`: the CLI refuses that to root.
+  unattended: { toolPolicy: { permissions: 'edit', allow: ['Bash'] } },
   withoutRetries: { env: { CLAUDE_CODE_MAX_RETRIES: '0' } },
   forcedPage: { env: { CLAUDE_CODE_FORCE_FULLSCREEN_UPSELL: '1' } },
   readUserMessages: async (cliHome, nativeSessionId) => {

@@ -21,6 +21,8 @@ export interface ProviderFixture {
   readonly basePath: string;
   readonly env: Readonly<Record<string, string>>;
   readonly shellCall: (command: string) => ScriptedToolCall;
+  /** Runs shell calls without asking. */
+  readonly unattended: HandleJson;
   readonly withoutRetries: HandleJson;
   readonly forcedPage: HandleJson;
   readonly readUserMessages: (
