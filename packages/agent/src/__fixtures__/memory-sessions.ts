@@ -44,7 +44,7 @@ export interface MemoryWorld {
   readonly starts: Map<string, string>;
 }
 
-export function createWorld(): MemoryWorld {
+function createWorld(): MemoryWorld {
   return { sessions: new Map(), starts: new Map() };
 }
 

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { HistoryLine } from './session-history.js';
 
 /** Version of the history file's lines; on users' disks. */
-export const HISTORY_SCHEMA_VERSION = 1;
+const HISTORY_SCHEMA_VERSION = 1;
 
 const lineCodec = snakeCaseCodec({
   schema_version: z.number().int(),

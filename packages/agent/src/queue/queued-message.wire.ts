@@ -8,7 +8,7 @@ import {
 import type { QueuedMessage, QueueState } from './queued-message.js';
 
 /** Version of the queue file; on users' disks. */
-export const QUEUE_SCHEMA_VERSION = 1;
+const QUEUE_SCHEMA_VERSION = 1;
 
 const messageCodec = snakeCaseCodec({
   turn_id: z.string(),

@@ -34,18 +34,23 @@ export function completedEvent(handle: AgentSessionHandle, stamp: Stamp): FinalT
 
 /** The last event of a turn that ended with `error`. */
 export function failedEvent(error: unknown, stamp: Stamp): FinalTurnEvent {
-  const full = withInstant(stamp);
+  return { ...describeFailure(error), ...withInstant(stamp) };
+}
+
+/** The same words that provider-core's own turns end with. */
+function describeFailure(error: unknown) {
   if (isContinuationError(error)) {
     if (error.kind === 'stale_handle') {
-      return { type: 'stale_handle', changedField: error.changedField, ...full };
+      return { type: 'stale_handle', changedField: error.changedField } as const;
     }
-    if (error.kind === 'non_continuable') {
-      return { type: 'resume_unavailable', missing: error.missing, ...full };
-    }
+    const missing = error.kind === 'non_continuable' ? error.missing : 'native_session';
+    return { type: 'resume_unavailable', missing } as const;
   }
-  const isOurs = isContinuationError(error) || isTurnError(error);
+  if (isTurnError(error) && error.kind === 'native_history_missing') {
+    return { type: 'resume_unavailable', missing: 'history' } as const;
+  }
   const message = error instanceof Error ? error.message : String(error);
-  return { type: 'failed', kind: isOurs ? error.kind : 'unexpected', message, ...full };
+  return { type: 'failed', kind: isTurnError(error) ? error.kind : 'unknown', message } as const;
 }
 
 function withInstant({ at, ...stamp }: Stamp) {

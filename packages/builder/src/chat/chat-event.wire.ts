@@ -11,7 +11,7 @@ import type { ChatEvent } from './chat-event.js';
 import { decodeLegacyChat, encodeLegacyChat } from './legacy-chat.wire.js';
 
 /** Version of a log's lines; on users' disks. */
-export const CHAT_SCHEMA_VERSION = 1;
+const CHAT_SCHEMA_VERSION = 1;
 
 const usageCodec = snakeCaseCodec({
   input_tokens: z.number(),
@@ -20,7 +20,7 @@ const usageCodec = snakeCaseCodec({
   cache_write_tokens: z.number().optional(),
 });
 
-export const chatMessageCodec = snakeCaseCodec({
+const chatMessageCodec = snakeCaseCodec({
   role: z.enum(['user', 'assistant', 'system', 'tool']),
   text: z.string(),
   turn_id: z.string().optional(),
