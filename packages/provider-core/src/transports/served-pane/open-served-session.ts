@@ -6,6 +6,7 @@ import {
   SessionBusyError,
 } from '../../errors/turn-error.js';
 import type { OpenedServedSession, ServedPane, SessionTrust } from '../../spec/served-pane.js';
+import { ownIdentity } from '../../state/process-identity.js';
 import { JsonRpcRefusal } from '../json-rpc/json-rpc-error.js';
 import type { OpenRequest, OpenSession, SessionContext } from '../session-transport.js';
 import { ensureServer, type RunningServer, restoreWatchdog } from './ensure-server.js';
@@ -14,6 +15,7 @@ import { leaveOtherServers } from './leave-other-servers.js';
 import { ServedSession } from './served-session.js';
 import { readSessionMark, removeSessionMark, saveSessionMark } from './server-files.js';
 import { planServerPlace } from './server-place.js';
+import type { SessionMark } from './server-record.wire.js';
 import { findShownPane, type ShownPane, showPane } from './shown-pane.js';
 import type { WatchdogTimes } from './watchdog-script.js';
 
@@ -37,7 +39,10 @@ async function startSession(parts: OpenParts): Promise<OpenSession> {
   const { way, context, request } = parts;
   // The server is wanted before the id is known.
   const wanted = `starting-${randomBytes(6).toString('hex')}`;
-  const server = await reachServer(parts, wanted);
+  const server = await reachServer(parts, {
+    nativeSessionId: wanted,
+    opener: { ...ownIdentity() },
+  });
   try {
     const trust = await findTrust(parts, server);
     const call = way.protocol.startSession(context.config, trust);
@@ -68,7 +73,7 @@ async function resumeSession(parts: OpenParts, nativeSessionId: string): Promise
   await leaveOtherServers(parts, nativeSessionId);
   const { dir } = planServerPlace(parts.way, context);
   const wasMarked = (await readSessionMark(dir, nativeSessionId)) !== undefined;
-  const server = await reachServer(parts, nativeSessionId);
+  const server = await reachServer(parts, { nativeSessionId });
   try {
     await restoreWatchdog(parts, server);
     const [trust, wasLoaded] = await Promise.all([
@@ -93,15 +98,15 @@ async function resumeSession(parts: OpenParts, nativeSessionId: string): Promise
   }
 }
 
-function reachServer(parts: OpenParts, markId: string): Promise<RunningServer> {
+function reachServer(parts: OpenParts, wanted: SessionMark): Promise<RunningServer> {
   const { request } = parts;
   return ensureServer({
     ...parts,
     deadlineMs: request.deadlineMs,
     signal: request.signal,
     mark: async ({ dir }) => {
-      const known = await readSessionMark(dir, markId);
-      await saveSessionMark(dir, known ?? { nativeSessionId: markId });
+      const known = await readSessionMark(dir, wanted.nativeSessionId);
+      await saveSessionMark(dir, known ?? wanted);
     },
   });
 }

@@ -1,6 +1,7 @@
 import { readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readJsonFile, writeFileAtomic } from '../../state/atomic-write.js';
+import { observeProcess } from '../../state/process-identity.js';
 import { isAbsentError, readError, writeError } from '../../state/state-error.js';
 import { isPathPart, stateLayout } from '../../state/state-layout.js';
 import {
@@ -60,6 +61,14 @@ export async function removeSessionMark(dir: string, nativeSessionId: string): P
 export async function listSessionMarks(dir: string): Promise<readonly string[]> {
   const names = await listNames(serverFiles(dir).sessionsDir);
   return names.filter((name) => /^[^.].*\.json$/.test(name)).map((name) => name.slice(0, -5));
+}
+
+/** Takes away the marks of sessions whose start was cut off: their process died before their id was known. */
+export async function removeDeadStarts(dir: string): Promise<void> {
+  for (const id of await listSessionMarks(dir)) {
+    const opener = (await readSessionMark(dir, id))?.opener;
+    if (opener && observeProcess(opener) === 'dead') await removeSessionMark(dir, id);
+  }
 }
 
 /** The folders of all servers of a state directory. */

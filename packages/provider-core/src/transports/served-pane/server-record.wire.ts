@@ -23,6 +23,16 @@ export const sessionMarkSchema = z.looseObject({
   permissions: z.enum(['read_only', 'ask', 'edit', 'full']).optional(),
   model: z.string().optional(),
   workingDir: z.string().optional(),
+  /** Who is starting a session whose id is not known yet; when that process is dead, nobody wants it any more. */
+  opener: z
+    .looseObject({
+      pid: z.number(),
+      startTime: z.string(),
+      bootId: z.string(),
+      pidNamespace: z.string(),
+      hostId: z.string(),
+    })
+    .optional(),
   /** The session is archived only to unload it; whoever finds this takes it out of the archive. */
   unloading: z.boolean().optional(),
 });

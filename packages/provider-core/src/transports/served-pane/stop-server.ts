@@ -3,7 +3,12 @@ import type { EndProcessesReport } from '../../state/process-tree.js';
 import { waitUntil } from '../../time/wait-until.js';
 import type { SessionContext } from '../session-transport.js';
 import { takeServerLock } from './ensure-server.js';
-import { listSessionMarks, readServerRecord, serverFiles } from './server-files.js';
+import {
+  listSessionMarks,
+  readServerRecord,
+  removeDeadStarts,
+  serverFiles,
+} from './server-files.js';
 import { endServerProcesses } from './server-process.js';
 
 /** Stops the server when no session wants it any more; a session that is just being opened keeps it. */
@@ -24,6 +29,7 @@ export async function stopUnwantedServer(
   // Said before the marks are counted: whoever opens a session marks it first and then looks here.
   await writeFile(stopping, '', { mode: 0o600 });
   try {
+    await removeDeadStarts(dir);
     if ((await listSessionMarks(dir)).length > 0) return NOTHING;
     const report = await endServerProcesses(record, { graceMs: deadlineMs, clock: context.clock });
     if (report.left.length > 0) return report;
