@@ -1,4 +1,5 @@
 import {
+  countMessage,
   findUserMessages,
   type HandleJson,
   type SubjectTurn,
@@ -72,7 +73,7 @@ async function judgeConversation(
   const expected = [...messages.map(({ text }) => text), last];
   const seen = request ? findUserMessages(request).map(({ text }) => text) : [];
   const ours = seen.filter((text) => expected.includes(text));
-  const doubled = expected.filter((text) => countIn(request?.bodyText ?? '', text) > 1);
+  const doubled = expected.filter((text) => request && countMessage(request, text) > 1);
   const missing = expected.filter((text) => !ours.includes(text));
   if (doubled.length + missing.length === 0 && ours.join('\0') !== expected.join('\0')) {
     missing.push('the order of the messages');
@@ -83,10 +84,6 @@ async function judgeConversation(
     tag !== undefined && ledger.filter((line) => line === tag).length > 1 ? [tag] : [],
   );
   return { doubled: [...doubled, ...repeated], missing };
-}
-
-function countIn(bodyText: string, text: string): number {
-  return bodyText.split(JSON.stringify(text).slice(1, -1)).length - 1;
 }
 
 async function disposeOf(subject: RealSubject): Promise<readonly string[]> {

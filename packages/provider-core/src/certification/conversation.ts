@@ -16,7 +16,7 @@ export async function checkConversation(
   assert.ok(request, 'the model was never asked');
   assert.deepEqual(readUserMessages(request), messages, 'the user messages the model saw');
   for (const message of messages) {
-    assert.equal(countInBody(request, message), 1, `times the request holds ${preview(message)}`);
+    assert.equal(countMessage(request, message), 1, `times the request holds ${preview(message)}`);
   }
   assert.deepEqual(
     await subject.recordedMessages(handle),
@@ -60,8 +60,8 @@ export async function expectError(
   });
 }
 
-/** What the model itself said is left out: it may have quoted the message. */
-function countInBody(request: ModelRequest, message: string): number {
+/** How often a text stands in a request's body. What the model itself said is left out: it may have quoted it. */
+export function countMessage(request: ModelRequest, message: string): number {
   const said = request.messages.flatMap(({ role, texts }) => (role === 'assistant' ? texts : []));
   const quoted = said.reduce((count, text) => count + countIn(text, message), 0);
   return countIn(request.bodyText, JSON.stringify(message).slice(1, -1)) - quoted;

@@ -1,7 +1,7 @@
 export { type FaultHook, setFaultHook } from '../state/fault-point.js';
 export { hostileTexts } from './cases/exact-delivery.js';
 export { type CertifyOptions, certifyProvider } from './certify.js';
-export { checkConversation, expectError, withoutRequests } from './conversation.js';
+export { checkConversation, countMessage, expectError, withoutRequests } from './conversation.js';
 export {
   type CertificationId,
   certificationIds,
