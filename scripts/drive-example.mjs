@@ -21,6 +21,7 @@ try {
     const answer = await call(...folders);
     assert.equal(typeof answer, 'string');
     assert.ok(answer.includes(expectedText), `${call.name} answered: ${answer}`);
+    console.log(`${call.name} answered: ${answer}`);
   }
 } finally {
   await model.stop();

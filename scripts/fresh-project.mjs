@@ -64,6 +64,7 @@ export async function tryInFreshProject(folder, tarballs) {
   ];
   for (const [what, step] of steps) {
     const { status, output } = await step();
+    console.log(`${what}: exit ${status}\n${output.trim()}`);
     if (status !== 0) {
       return [`fresh project: could not ${what} (exit ${status})\n${output.trim()}`];
     }
@@ -80,7 +81,7 @@ async function runExample(folder, { name, code }) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'hf-')));
   try {
     const bin = await linkClis(home);
-    const expected = /Remember the codeword (\w+)/.exec(code)?.[1] ?? '';
+    const expected = /Remember the codeword (\w+)/.exec(code)?.[1] ?? 'Heard: ';
     const driver = [process.execPath, '--enable-source-maps', 'drive-example.mjs'];
     const env = { HOME: home, PATH: `${bin}:${process.env.PATH}`, LANG: 'C.UTF-8' };
     return await run(folder, [...driver, join(folder, 'out', `${name}.js`), expected], env);

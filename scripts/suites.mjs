@@ -46,6 +46,8 @@ export const stages = [
       endToEnd('certify', 300),
       endToEnd('faults', 240, '--kills', '24', '--seed', '7'),
       endToEnd('demo', 90),
+      endToEnd('bad-input', 120),
+      endToEnd('tmux-loss', 60, '--self-test'),
     ],
   ],
 ];

@@ -51,6 +51,14 @@ describe('a request of Codex CLI', () => {
     expect(readUserMessages(request)).toEqual(['Run it.', '  After that.\n', 'And this.']);
   });
 
+  it('is a turn when its tools come as an item of the input', () => {
+    const input = [{ type: 'additional_tools', role: 'developer' }, message('user', 'Run it.')];
+    const request = readBody({ input, ...turnOf({ request_kind: 'turn' }), tools: undefined });
+
+    expect(request.kind).toBe('main');
+    expect(readUserMessages(request)).toEqual(['Run it.']);
+  });
+
   it('is told apart from the hidden title thread and from a compaction', () => {
     const input = [message('user', 'Generate a concise, single-line task title')];
     const title = turnOf({ request_kind: 'turn', thread_source: 'thread_title' });

@@ -66,7 +66,9 @@ function readRequest(received: ReceivedRequest): ModelRequest {
   };
 }
 
-/** Codex writes into each body what the request is for; the thread that invents a title has no tools besides. */
+/**
+ * Codex writes into each body what the request is for; the thread that invents a title has no tools besides.
+ */
 function findSideReason(
   body: JsonRecord,
   {
@@ -77,8 +79,14 @@ function findSideReason(
   const metadata = readJsonRecord(body['client_metadata']);
   const turn = readJsonRecord(metadata['x-codex-turn-metadata']);
   if (turn['request_kind'] === 'compaction' || isCompaction(messages)) return 'compaction';
-  if (turn['thread_source'] === 'thread_title' || toolNames.length === 0) return 'no_tools';
+  if (turn['thread_source'] === 'thread_title') return 'no_tools';
+  if (toolNames.length === 0 && !hasToolsAsItem(body)) return 'no_tools';
   return turn['thread_source'] === 'subagent' ? 'subagent' : undefined;
+}
+
+/** The newest models get their tools as an item of the input, not beside it. */
+function hasToolsAsItem(body: JsonRecord): boolean {
+  return readJsonRecords(body['input']).some((item) => item['type'] === 'additional_tools');
 }
 
 function readInput(input: unknown): readonly ConversationItem[] {
