@@ -1,6 +1,7 @@
 import { TimedOutError } from '../errors/turn-error.js';
 import type { CodingProviderSessionHandle } from '../spec/provider-session-handle.js';
 import { prepareStateDir } from '../state/prepare-state-dir.js';
+import { removeExpiredRecords } from '../state/retention.js';
 import { findSession } from './inspect-session.js';
 import { takeSessionLease } from './session-lease.js';
 import { resolveTurnOptions, type TurnOptions } from './turn-options.js';
@@ -49,6 +50,7 @@ export async function closeCodingAgentSession(
   }
   if (isRecorded)
     await session.save({ status: 'closed', archived: session.record.archived || archive });
+  await removeExpiredRecords(session.layout, { clock: resolved.clock });
   return {
     handle: { ...session.handle(), status: 'closed' },
     endedProcesses: report.ended,

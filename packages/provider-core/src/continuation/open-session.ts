@@ -41,16 +41,20 @@ export async function openSession(
   }
 }
 
-/** Waits until nobody's turn runs in the session; a turn that is not ours is told once as `foreign_turn`. */
-export async function waitUntilFree(run: TurnRun, open: OpenSession): Promise<void> {
+/**
+ * Waits until nobody's turn runs in the session; a turn that is not ours is told once as `foreign_turn`. `lost` when
+ * its process ended meanwhile.
+ */
+export async function waitUntilFree(run: TurnRun, open: OpenSession): Promise<'free' | 'lost'> {
   let isTold = false;
   const { limits, clock } = run.options;
-  await waitUntil(
+  return waitUntil(
     async () => {
       const activity = await open.activity();
-      if (activity === 'idle') return true;
-      if (!isTold && activity !== 'unknown') run.emit({ type: 'foreign_turn' });
-      isTold ||= activity !== 'unknown';
+      if (activity === 'idle') return 'free';
+      if (activity === 'unknown') return (await isGone(run)) ? 'lost' : undefined;
+      if (!isTold) run.emit({ type: 'foreign_turn' });
+      isTold = true;
       return undefined;
     },
     {
@@ -60,6 +64,24 @@ export async function waitUntilFree(run: TurnRun, open: OpenSession): Promise<vo
       clock,
     },
   );
+}
+
+/** How long a process that was killed may take to leave. */
+const LEAVING_LOOKS = 15;
+const LEAVING_LOOK_MS = 200;
+
+/** Tells whether the session's process is gone, or going: a killed one is seen for a moment longer. */
+export async function isLost(run: TurnRun): Promise<boolean> {
+  for (let looks = 0; looks < LEAVING_LOOKS; looks++) {
+    const { state } = await run.session.transport.observe(run.session.context());
+    if (state !== 'unknown') return state === 'gone';
+    await run.options.clock.sleep(LEAVING_LOOK_MS);
+  }
+  return false;
+}
+
+async function isGone({ session }: TurnRun): Promise<boolean> {
+  return (await session.transport.observe(session.context())).state === 'gone';
 }
 
 async function refuseForeignOwner({ session }: TurnRun): Promise<void> {

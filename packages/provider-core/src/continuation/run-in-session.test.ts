@@ -243,6 +243,7 @@ describe('one message through the machine', () => {
       kind: 'session_busy',
       owner: { kind: 'ours', pid: process.pid },
     });
+    for await (const event of first) if (event.type === 'running') break;
     await first.interrupt();
     expect(provider.sent).toEqual(['one']);
   });

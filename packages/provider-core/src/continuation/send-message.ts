@@ -1,10 +1,10 @@
-import { TurnInterruptedError, UncertainDeliveryError } from '../errors/turn-error.js';
+import { isTurnError, TurnInterruptedError, UncertainDeliveryError } from '../errors/turn-error.js';
 import type { RecordCursor } from '../spec/record-event.js';
 import { faultPoint } from '../state/fault-point.js';
 import { isoInstant } from '../time/clock.js';
 import type { OpenSession } from '../transports/session-transport.js';
 import { followTurn } from './follow-turn.js';
-import { openSession, waitUntilFree } from './open-session.js';
+import { isLost, openSession, waitUntilFree } from './open-session.js';
 import type { TurnStep } from './run-turn.js';
 import { journalState, lastEntry, type TurnRun } from './turn-run.js';
 
@@ -18,8 +18,9 @@ export async function sendMessage(
 ): Promise<TurnStep> {
   await prepare(run);
   await using open = await openSession(run, { finishInterruptedTurn: false });
-  await waitUntilFree(run, open);
+  if ((await waitUntilFree(run, open)) === 'lost') return 'look_again';
   const cursor = await submit(run, open, mayStandInComposer);
+  if (cursor === 'lost') return 'look_again';
   // Awaited here: the session must stay open until the turn is over.
   return await followTurn(run, open, cursor);
 }
@@ -64,7 +65,7 @@ async function submit(
   run: TurnRun,
   open: OpenSession,
   mayStandInComposer: boolean,
-): Promise<RecordCursor> {
+): Promise<RecordCursor | 'lost'> {
   if (run.progress.submissions >= MAX_SUBMISSIONS) {
     throw new UncertainDeliveryError({
       what: `it was put in ${run.progress.submissions} times and never taken in`,
@@ -82,18 +83,30 @@ async function submit(
   );
   faultPoint('submitting');
   run.progress.submissions += 1;
-  await open.submit({
-    text: run.message.text,
-    turnId: run.message.turnId,
-    cursor,
-    mayStandInComposer,
-    draft: run.options.draft,
-    signal: run.interrupted,
-  });
+  try {
+    await open.submit({
+      text: run.message.text,
+      turnId: run.message.turnId,
+      cursor,
+      mayStandInComposer,
+      draft: run.options.draft,
+      signal: run.interrupted,
+    });
+  } catch (error) {
+    if (isDecided(error) || !(await isLost(run))) throw error;
+    return 'lost';
+  }
   faultPoint('submitted');
   run.emit({ type: 'running' });
   return cursor;
 }
+
+/** Errors that say for sure that nothing was sent, and why. */
+function isDecided(error: unknown): boolean {
+  return isTurnError(error) && DECIDED.has(error.kind);
+}
+
+const DECIDED: ReadonlySet<string> = new Set(['session_busy', 'blocked', 'undeliverable_message']);
 
 function nextAttempt({ journal }: TurnRun): number {
   return journal.entries.filter((entry) => entry.step === 'submitting').length + 1;
