@@ -85,7 +85,7 @@ async function openPane(request: ShowPaneRequest, server: TmuxServer): Promise<S
     nonce,
     leaseToken: String(leaseToken),
   });
-  return { tmuxSession: sessionName, terminalId: terminalId(nonce, paneId), pid };
+  return { tmuxSession: sessionName, terminalId: terminalId(nonce, paneId, pid), pid };
 }
 
 /** Closes the session's pane. One that cannot be seen is left to the nonce. */
@@ -100,11 +100,12 @@ export async function closePane(context: SessionContext): Promise<void> {
 function describePane(found: Extract<PaneObservation, { state: 'present' }>): ShownPane {
   return {
     tmuxSession: found.sessionName,
-    terminalId: terminalId(found.nonce, found.paneId),
+    terminalId: terminalId(found.nonce, found.paneId, found.pid),
     pid: found.pid,
   };
 }
 
-function terminalId(nonce: string, paneId: string): string {
-  return `${nonce.slice(0, 8)}${paneId}`;
+/** A new server numbers its panes from the start, so that the pane's id alone would name two terminals. */
+function terminalId(nonce: string, paneId: string, pid: number): string {
+  return `${nonce.slice(0, 8)}${paneId}.${pid}`;
 }

@@ -136,7 +136,7 @@ async function openPane(
   return pane;
 }
 
-/** Opaque name of the terminal, the same for every process that looks. */
-export function terminalIdOf({ context, paneId }: LivePane): string {
-  return `${context.nonce.slice(0, 8)}${paneId}`;
+/** Opaque name of the terminal, the same for every process that looks. A new server numbers its panes from the start. */
+export function terminalIdOf({ context, paneId, pid }: LivePane): string {
+  return `${context.nonce.slice(0, 8)}${paneId}.${pid}`;
 }
