@@ -25,18 +25,37 @@ export function observeWatchdog({ watchdog }: ServerRecord): ProcessState {
   return watchdog ? observePid(watchdog.pid, watchdog.startTime) : 'dead';
 }
 
+/** How often is looked again for a process that was forked while the others were ended. */
+const ROUNDS = 5;
+
 /** Ends the server, its watchdog and all they started; the proof is pid and start time. */
-export function endServerProcesses(
+export async function endServerProcesses(
   record: ServerRecord,
   options: { readonly graceMs: number; readonly clock: Clock },
 ): Promise<EndProcessesReport> {
-  if (judgePlace(record) !== 'here') return Promise.resolve({ ended: 0, left: [] });
+  let ended = 0;
+  let left: readonly number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const found = findServerProcesses(record);
+    if (found.length === 0) break;
+    const report = await endProcesses(found, options);
+    ended += report.ended;
+    left = report.left;
+    if (left.length > 0) break;
+  }
+  return { ended, left: [...left] };
+}
+
+function findServerProcesses(record: ServerRecord): readonly FoundProcess[] {
+  if (judgePlace(record) !== 'here') return [];
   const living = [record.watchdog, record.server].filter((each) => each !== undefined);
   const trees = living
     .filter(({ pid, startTime }) => observePid(pid, startTime) === 'alive')
     .flatMap(({ pid }) => listProcessTree(pid));
   const marked = findProcessesByEnvironment(NONCE_VARIABLE, record.nonce);
-  return endProcesses(withoutDoubles([...trees, ...marked]), options);
+  return withoutDoubles([...trees, ...marked]).filter(
+    ({ pid, startTime }) => observePid(pid, startTime) !== 'dead',
+  );
 }
 
 function withoutDoubles(processes: readonly FoundProcess[]): FoundProcess[] {

@@ -6,10 +6,16 @@ export interface WatchdogTimes {
   readonly lookSeconds: number;
   /** Whole seconds without a client and without a turn. */
   readonly idleSeconds: number;
+  /** Whole seconds a server may wait for its first client, where that is longer. */
+  readonly startSeconds: number;
 }
 
 /** Half an hour: long enough for a service that restarts, short enough to leave nothing behind. */
-export const DEFAULT_WATCHDOG_TIMES: WatchdogTimes = { lookSeconds: 5, idleSeconds: 1_800 };
+export const DEFAULT_WATCHDOG_TIMES: WatchdogTimes = {
+  lookSeconds: 5,
+  idleSeconds: 1_800,
+  startSeconds: 60,
+};
 
 const LOG_BYTES = 1024 * 1024;
 
@@ -21,7 +27,7 @@ const LOG_BYTES = 1024 * 1024;
  * whose watchdog was killed.
  */
 export function planWatchdogScript(
-  { lookSeconds, idleSeconds }: WatchdogTimes,
+  { lookSeconds, idleSeconds, startSeconds }: WatchdogTimes,
   { begin, end }: ServedRecord['turnMarks'],
 ): string {
   const marks = [begin, ...end].map((mark) => `-e ${quote(mark)}`).join(' ');
@@ -29,6 +35,9 @@ export function planWatchdogScript(
 dir=$1 socket=$2 how=$3
 shift 3
 cd / || exit 1
+# The record was written before we were started. One that names another server has replaced us.
+ours() { grep -q -F "$HOLDFAST_NONCE" "$dir/server.json" 2>/dev/null; }
+ours || exit 1
 if [ "$how" = attach ]; then server=$1; else
   "$@" </dev/null >>"$dir/server.log" 2>&1 &
   server=$!
@@ -72,12 +81,13 @@ stop_unless() {
 }
 used() { connected || in_turn; }
 
-idle=0
+idle=0 limit=${Math.max(idleSeconds, startSeconds)}
 while alive; do
   if [ -f "$dir/server.log" ] && [ "$(wc -c <"$dir/server.log")" -gt ${LOG_BYTES} ]; then : >"$dir/server.log"; fi
-  if connected; then idle=0; else idle=$((idle + ${lookSeconds})); fi
-  if ! wanted; then stop_unless wanted
-  elif [ "$idle" -ge ${idleSeconds} ]; then
+  if connected; then idle=0 limit=${idleSeconds}; else idle=$((idle + ${lookSeconds})); fi
+  if ! ours; then stop_unless ours
+  elif ! wanted; then stop_unless wanted
+  elif [ "$idle" -ge "$limit" ]; then
     if in_turn; then idle=0; else stop_unless used; fi
   fi
   alive && sleep ${lookSeconds}
