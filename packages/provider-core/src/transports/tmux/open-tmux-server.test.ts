@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readProcessStatus } from '../../state/process-identity.js';
 import { waitUntil } from '../../time/wait-until.js';
 import { observeTmuxServer } from './observe-tmux-server.js';
-import { openTmuxServer } from './open-tmux-server.js';
+import { findTmuxServer, openTmuxServer } from './open-tmux-server.js';
 import { createFencedScript } from './pane-scripts.js';
 import { findServerProcess } from './server-process.js';
 import { createTmuxClient } from './tmux-client.js';
@@ -96,6 +96,24 @@ describe('openTmuxServer', () => {
     await expect(openTmuxServer({ socketPath: `/tmp/${'x'.repeat(100)}` })).rejects.toThrow(
       TypeError,
     );
+  });
+});
+
+describe('findTmuxServer', () => {
+  it('connects to a running server and starts none', async () => {
+    expect(await findTmuxServer({ socketPath })).toBeUndefined();
+    expect(await findServerProcess(socketPath)).toEqual({ state: 'none' });
+    const server = await open();
+    await using found = await findTmuxServer({ socketPath });
+    expect(found?.pid).toBe(server.pid);
+  });
+
+  it('throws for a server that does not answer', async () => {
+    const server = await open();
+    process.kill(pidOf(server), 'SIGSTOP');
+    const silent = findTmuxServer({ socketPath }, { deadlineMs: 300 });
+    await expect(silent).rejects.toMatchObject({ code: 'unresponsive', mayHaveRun: false });
+    process.kill(pidOf(server), 'SIGCONT');
   });
 });
 

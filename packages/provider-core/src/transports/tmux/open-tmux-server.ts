@@ -14,23 +14,38 @@ export async function openTmuxServer(
   options: TmuxClientOptions,
   limits: CommandLimits = {},
 ): Promise<TmuxServer> {
-  const listeners = new Set<() => void>();
-  const openChannel = () =>
-    new CommandChannel({
-      client: options,
-      onNotification: (line) => {
-        if (CHANGES.test(line)) for (const listener of listeners) listener();
-      },
-    });
-
-  const channel = await waitUntil(() => connectOrStart(openChannel, options, limits), {
+  return waitUntil(() => connectOrStart(options, limits), {
     awaiting: 'the tmux server to start',
     deadlineMs: START_DEADLINE_MS,
     signal: limits.signal,
     layer: 'tmux',
   });
-  await prepareServer(channel, options, limits);
-  return new TmuxServer(channel, listeners);
+}
+
+/**
+ * Connects to our server if one runs; starts none. Cheaper than observing it first. A server that cannot be talked to is a
+ * {@link TmuxError}, not absent.
+ */
+export async function findTmuxServer(
+  options: TmuxClientOptions,
+  limits: CommandLimits = {},
+): Promise<TmuxServer | undefined> {
+  const listeners = new Set<() => void>();
+  const channel = new CommandChannel({
+    client: options,
+    onNotification: (line) => {
+      if (CHANGES.test(line)) for (const listener of listeners) listener();
+    },
+  });
+  try {
+    await channel.connect(limits);
+    await prepareServer(channel, options, limits);
+    return new TmuxServer(channel, listeners);
+  } catch (error) {
+    await channel.close();
+    if (isTmuxError(error, 'server_gone')) return undefined;
+    throw error;
+  }
 }
 
 const START_DEADLINE_MS = 10_000;
@@ -38,27 +53,13 @@ const CHANGES = /^%(?:sessions-changed|(?:unlinked-)?window-close|exit)\b/;
 
 /** Nothing when it should be tried again: a server that is just ending takes a new start down with it. */
 async function connectOrStart(
-  openChannel: () => CommandChannel,
   options: TmuxClientOptions,
   limits: CommandLimits,
-): Promise<CommandChannel | undefined> {
-  const channel = await connectUnlessGone(openChannel(), limits);
-  if (channel) return channel;
+): Promise<TmuxServer | undefined> {
+  const running = await findTmuxServer(options, limits);
+  if (running) return running;
   await startServer(options, limits);
-  return connectUnlessGone(openChannel(), limits);
-}
-
-async function connectUnlessGone(
-  channel: CommandChannel,
-  limits: CommandLimits,
-): Promise<CommandChannel | undefined> {
-  try {
-    await channel.connect(limits);
-    return channel;
-  } catch (error) {
-    if (isTmuxError(error, 'server_gone')) return undefined;
-    throw error;
-  }
+  return findTmuxServer(options, limits);
 }
 
 async function startServer(options: TmuxClientOptions, limits: CommandLimits): Promise<void> {
