@@ -3,10 +3,23 @@ import { claudeRecovery } from './claude-recovery.js';
 import { claudeWarm } from './claude-warm.js';
 import { codexRecovery } from './codex-recovery.js';
 import { codexWarm } from './codex-warm.js';
+import { claudeDelivery, codexDelivery } from './delivery.js';
+import { codexIdle } from './idle-sessions.js';
 import { journal } from './journal.js';
+import { claudeScale } from './scale.js';
 import type { Suite } from './suite.js';
 
-const suites: readonly Suite[] = [journal, claudeWarm, codexWarm, claudeRecovery, codexRecovery];
+const suites: readonly Suite[] = [
+  journal,
+  claudeWarm,
+  codexWarm,
+  claudeRecovery,
+  codexRecovery,
+  claudeScale,
+  codexIdle,
+  claudeDelivery,
+  codexDelivery,
+];
 
 /** Every suite that has a wanted row, once for each CLI it measures. */
 export function listSuites(
