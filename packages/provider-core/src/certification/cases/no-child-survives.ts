@@ -6,10 +6,12 @@ import type { CertificationSubject } from '../subject.js';
 export async function noChildSurvives(subject: CertificationSubject): Promise<void> {
   const config = subject.unattended;
   const { handle } = await subject.start('Remember the codeword heron.', { config });
-  const sleeper = subject.shellCall('sleep 86399');
+  const file = `${await subject.createFolder()}/followed`;
+  const follow = `touch ${file}; tail -f ${file}`;
+  const sleeper = subject.shellCall(follow);
   const running = subject.begin(handle, scripted('Wait for it.', { tools: [sleeper] }), {});
   const outcome = running.finished.catch((error: unknown) => error);
-  await subject.waitUntil('the tool', async () => (await findSleepers(subject)).length > 0);
+  await subject.waitUntil('the tool', async () => (await findSleepers(subject, file)).length > 0);
 
   running.interrupt();
   const error = await outcome;
@@ -17,10 +19,10 @@ export async function noChildSurvives(subject: CertificationSubject): Promise<vo
   assert.equal(error.kind, 'turn_interrupted');
   await subject.waitUntil(
     'the end of the tool after an interrupt',
-    async () => (await findSleepers(subject)).length === 0,
+    async () => (await findSleepers(subject, file)).length === 0,
   );
 
-  const background = subject.shellCall('nohup sleep 86399 >/dev/null 2>&1 &');
+  const background = subject.shellCall(`nohup tail -f ${file} >/dev/null 2>&1 &`);
   const left = await subject.continue(
     handle,
     scripted('Leave something behind.', { tools: [background], after: [{ text: 'left' }] }),
@@ -28,10 +30,13 @@ export async function noChildSurvives(subject: CertificationSubject): Promise<vo
   await subject.close(left.handle);
   await subject.waitUntil(
     'the end of every process of the session',
-    async () => (await findSleepers(subject)).length === 0,
+    async () => (await findSleepers(subject, file)).length === 0,
   );
 }
 
-async function findSleepers(subject: CertificationSubject) {
-  return (await subject.livingProcesses()).filter(({ command }) => command.includes('sleep 86399'));
+/** What a tool runs until it is ended; a plain sleep would not do, since a CLI may refuse to wait that way. */
+async function findSleepers(subject: CertificationSubject, file: string) {
+  return (await subject.livingProcesses()).filter(({ command }) =>
+    command.startsWith(`tail -f ${file}`),
+  );
 }
