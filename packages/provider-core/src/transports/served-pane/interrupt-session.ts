@@ -12,14 +12,17 @@ export interface InterruptRequest {
   readonly server: RunningServer;
   readonly opened: { readonly nativeSessionId: string };
   readonly runningTurnId: string | undefined;
+  /** Ids of our messages that went in over this connection. */
+  readonly submitted: ReadonlySet<string>;
   readonly deadlineMs: number;
 }
 
-/** Interrupts the running turn and takes back what still waits in the queue; past the deadline the server is ended. */
+/** Takes our message back where it still waits, else interrupts the running turn; past the deadline the server is ended. */
 export async function interruptSession(request: InterruptRequest): Promise<void> {
   const { context, server, deadlineMs } = request;
   try {
-    await emptyQueue(request);
+    // What is taken out of the queue was never delivered, and what runs is somebody else's.
+    if (await takeBack(request)) return;
     await waitUntil(() => interruptOnce(request), {
       awaiting: 'the interrupted turn to end',
       deadlineMs,
@@ -41,19 +44,25 @@ export async function interruptSession(request: InterruptRequest): Promise<void>
   }
 }
 
-/** What is taken out of the queue was never delivered. */
-async function emptyQueue({ way, server, opened, deadlineMs }: InterruptRequest): Promise<void> {
+/** Takes our message out of the queue, if it still waits there. */
+async function takeBack(request: InterruptRequest): Promise<boolean> {
+  const { way, server, opened, submitted, deadlineMs } = request;
   const { protocol } = way;
   const { nativeSessionId } = opened;
   const limits = { deadlineMs };
   const queue = protocol.readQueue(
     await server.connection.call(protocol.listQueue(nativeSessionId), limits),
   );
-  for (const { queueId } of queue) {
-    await server.connection
-      .call(protocol.removeQueued(nativeSessionId, queueId), limits)
-      .catch(ignoreRefusal);
-  }
+  const ours = queue.find(({ clientMessageId }) => submitted.has(clientMessageId));
+  if (!ours) return false;
+  const call = protocol.removeQueued(nativeSessionId, ours.queueId);
+  return server.connection.call(call, limits).then(() => true, wasGone);
+}
+
+/** It was taken into a turn at the same moment. */
+function wasGone(error: unknown): boolean {
+  if (error instanceof JsonRpcRefusal) return false;
+  throw error;
 }
 
 /** True once nothing runs. Asked again while a turn is between two states. */

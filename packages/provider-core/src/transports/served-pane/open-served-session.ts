@@ -16,7 +16,7 @@ import { ServedSession } from './served-session.js';
 import { readSessionMark, removeSessionMark, saveSessionMark } from './server-files.js';
 import { planServerPlace } from './server-place.js';
 import type { SessionMark } from './server-record.wire.js';
-import { findShownPane, type ShownPane, showPane } from './shown-pane.js';
+import { findShownPane } from './shown-pane.js';
 import type { WatchdogTimes } from './watchdog-script.js';
 
 /** What opening a session needs. */
@@ -58,6 +58,7 @@ async function startSession(parts: OpenParts): Promise<OpenSession> {
       opened,
       trust,
       isFollowed: true,
+      hasRecord: false,
       recovered: false,
     });
   } catch (error) {
@@ -76,20 +77,26 @@ async function resumeSession(parts: OpenParts, nativeSessionId: string): Promise
   const server = await reachServer(parts, { nativeSessionId });
   try {
     await restoreWatchdog(parts, server);
-    const [trust, wasLoaded] = await Promise.all([
-      findTrust(parts, server),
-      !server.wasStarted && isLoaded(parts, server, nativeSessionId),
-    ]);
+    const wasLoaded = !server.wasStarted && (await isLoaded(parts, server, nativeSessionId));
+    // A loaded session keeps what it has.
+    const trust = wasLoaded ? undefined : await findTrust(parts, server);
     const isPaneLost = request.expectsLive && (await pane).state === 'absent';
     if (isPaneLost) request.emit({ type: 'lost_tmux' });
     const recovered = context.acknowledged && (!wasLoaded || isPaneLost);
     if (recovered) request.emit({ type: 'resuming' });
     const { opened, isFollowed } = await attachOrResume(parts, { server, trust, nativeSessionId });
-    await saveSessionMark(server.place.dir, markOf(opened));
-    const base = { ...parts, server, opened, trust, isFollowed, recovered };
-    // Without a record there is nothing a pane could show yet.
-    if (!isFollowed) return new ServedSession(base);
-    return new ServedSession({ ...base, pane: await ensurePane(base, await pane) });
+    await keepMark(server.place.dir, markOf(opened));
+    const found = await pane;
+    return new ServedSession({
+      ...parts,
+      server,
+      opened,
+      trust,
+      isFollowed,
+      hasRecord: isFollowed,
+      recovered,
+      pane: found.state === 'present' ? found.pane : undefined,
+    });
   } catch (error) {
     server.connection[Symbol.dispose]();
     // A server that was wanted for this alone is not kept.
@@ -106,7 +113,7 @@ function reachServer(parts: OpenParts, wanted: SessionMark): Promise<RunningServ
     signal: request.signal,
     mark: async ({ dir }) => {
       const known = await readSessionMark(dir, wanted.nativeSessionId);
-      await saveSessionMark(dir, known ?? wanted);
+      if (!known) await saveSessionMark(dir, wanted);
     },
   });
 }
@@ -200,28 +207,17 @@ async function afterRefusal(
   }
 }
 
-async function ensurePane(
-  base: OpenParts & { readonly server: RunningServer; readonly opened: OpenedServedSession },
-  found: Awaited<ReturnType<typeof findShownPane>>,
-): Promise<ShownPane | undefined> {
-  const { way, context, server, opened, request } = base;
-  if (found.state === 'present' && !server.wasStarted) return found.pane;
-  return showPane({
-    way,
-    context,
-    nativeSessionId: opened.nativeSessionId,
-    serverSocket: server.record.socketPath,
-    leaseToken: request.fence.token,
-    replace: server.wasStarted,
-    emit: request.emit,
-  });
-}
-
 function callLimits({ deadlineMs, signal, fence }: OpenRequest) {
   const guard = () => {
     if (!fence.isCurrent()) throw new SessionBusyError({ kind: 'ours' });
   };
   return { deadlineMs, signal, guard };
+}
+
+/** Written only where it says something new: each write is one to the disk. */
+async function keepMark(dir: string, mark: SessionMark): Promise<void> {
+  const known = await readSessionMark(dir, mark.nativeSessionId);
+  if (JSON.stringify(known) !== JSON.stringify(mark)) await saveSessionMark(dir, mark);
 }
 
 function markOf({ activity: _, ...opened }: OpenedServedSession) {

@@ -6,7 +6,7 @@ import { findWriter } from './find-writer.js';
 import { observeSession } from './observe-session.js';
 import { openServedSession } from './open-served-session.js';
 import { listServerDirs, readServerRecord } from './server-files.js';
-import { observeServer } from './server-process.js';
+import { findServerProcesses } from './server-process.js';
 import { readSessionRecord } from './session-record.js';
 import { DEFAULT_WATCHDOG_TIMES, type WatchdogTimes } from './watchdog-script.js';
 
@@ -34,7 +34,9 @@ async function findForeignOwner(
   if (!writer) return undefined;
   for (const dir of await listServerDirs(context.stateDir)) {
     const record = await readServerRecord(dir);
-    if (record?.server?.pid === writer.pid && observeServer(record) === 'alive') return undefined;
+    // A launcher's child is the server's as well.
+    if (record && findServerProcesses(record).some(({ pid }) => pid === writer.pid))
+      return undefined;
   }
   return { kind: 'foreign', pid: writer.pid };
 }

@@ -1,7 +1,7 @@
 import type { RecordCursor, RecordEvent } from '../../spec/record-event.js';
 import type { OpenedServedSession, ServedActivity, SessionTrust } from '../../spec/served-pane.js';
 import { startTicker } from '../../time/ticker.js';
-import { JsonRpcRefusal } from '../json-rpc/json-rpc-error.js';
+import { JsonRpcLost, JsonRpcRefusal } from '../json-rpc/json-rpc-error.js';
 import type {
   EffectiveSettings,
   FollowedEvent,
@@ -15,9 +15,10 @@ import { EventQueue } from './event-queue.js';
 import { followRecord } from './follow-record.js';
 import { interruptSession } from './interrupt-session.js';
 import type { OpenParts } from './open-served-session.js';
+import { PaneView } from './pane-view.js';
 import { observeServer } from './server-process.js';
 import { takeRecordCursor } from './session-record.js';
-import { type ShownPane, showPane } from './shown-pane.js';
+import type { ShownPane } from './shown-pane.js';
 
 /** How a session was opened. */
 export interface ServedSessionParts extends OpenParts {
@@ -25,7 +26,10 @@ export interface ServedSessionParts extends OpenParts {
   readonly opened: OpenedServedSession;
   readonly trust: SessionTrust;
   readonly isFollowed: boolean;
+  /** Whether the session had a turn already. */
+  readonly hasRecord: boolean;
   readonly recovered: boolean;
+  /** The pane that was found; one that is missing is opened. */
   readonly pane?: ShownPane | undefined;
 }
 
@@ -34,8 +38,6 @@ const ACTIVITY_DEADLINE_MS = 3_000;
 const SETTLE_MS = 250;
 /** How often a new session is asked whether it has a record by now. */
 const FIRST_TURN_POLL_MS = 10;
-/** How long acceptance waits for a new session's pane, so that the handle can name it. */
-const PANE_WAIT_MS = 2_000;
 
 /** One session on a server of ours, over a connection of its own. */
 export class ServedSession implements OpenSession {
@@ -49,12 +51,11 @@ export class ServedSession implements OpenSession {
   /** What the connection said since the last cursor, or whoever follows now. */
   #early: FollowedEvent[] = [];
   #queue: EventQueue<FollowedEvent> | undefined;
-  #isFollowed: boolean;
   #isJustOpened = true;
   /** Our message that was found in a turn already: it may stand before the cursor. */
   #takenBefore: string | undefined;
-  #pane: ShownPane | undefined;
-  #panePending: Promise<void> | undefined;
+  readonly #pane: PaneView;
+  readonly #submitted = new Set<string>();
   #runningTurnId: string | undefined;
   readonly #endedTurns = new Set<string>();
 
@@ -68,8 +69,17 @@ export class ServedSession implements OpenSession {
       model: opened.model,
       workingDir: opened.workingDir,
     };
-    this.#isFollowed = parts.isFollowed;
-    this.#pane = parts.pane;
+    this.#pane = new PaneView(
+      {
+        way: parts.way,
+        context: parts.context,
+        nativeSessionId: opened.nativeSessionId,
+        serverSocket: server.record.socketPath,
+        leaseToken: request.fence.token,
+        emit: request.emit,
+      },
+      parts.pane,
+    );
     this.#stopListening = server.connection.listen({
       onFrame: (frame) => {
         if (frame.nativeSessionId !== this.nativeSessionId) return;
@@ -83,6 +93,8 @@ export class ServedSession implements OpenSession {
         if (nativeSessionId === this.nativeSessionId) this.#tell(event);
       },
     });
+    // Without a record there is nothing a pane could show yet.
+    if (parts.isFollowed && parts.hasRecord) this.#pane.show({ replace: server.wasStarted });
     // For JSON-RPC the fence is the connection: who has lost the lease has none.
     this.#fenceWatch = startTicker(FENCE_LOOK_MS, () => {
       if (!request.fence.isCurrent()) server.connection[Symbol.dispose]();
@@ -90,11 +102,11 @@ export class ServedSession implements OpenSession {
   }
 
   get tmuxSession(): string | undefined {
-    return this.#pane?.tmuxSession;
+    return this.#pane.tmuxSession;
   }
 
   get terminalId(): string | undefined {
-    return this.#pane?.terminalId;
+    return this.#pane.terminalId;
   }
 
   async activity(): Promise<SessionActivity> {
@@ -113,6 +125,7 @@ export class ServedSession implements OpenSession {
 
   async submit({ text, turnId, mayStandInComposer, signal }: SubmitRequest): Promise<void> {
     const { way, server, request, context } = this.#parts;
+    this.#submitted.add(turnId);
     const outcome = await deliverMessage({
       way,
       connection: server.connection,
@@ -125,7 +138,7 @@ export class ServedSession implements OpenSession {
       signal,
     });
     if (outcome === 'taken') this.#takenBefore = turnId;
-    this.#showOnceRecorded();
+    this.#pane.show({ replace: false, whenReady: () => this.#untilFollowed() });
   }
 
   async *follow(since: RecordCursor, signal: AbortSignal): AsyncGenerator<FollowedEvent> {
@@ -148,7 +161,6 @@ export class ServedSession implements OpenSession {
     });
     try {
       for await (const event of queue) {
-        if (isAcceptance(event)) await this.#awaitPane();
         this.#noteEnd(event);
         yield event;
       }
@@ -162,14 +174,15 @@ export class ServedSession implements OpenSession {
 
   async interrupt({ deadlineMs }: { readonly deadlineMs: number }): Promise<void> {
     const runningTurnId = this.#runningTurnId;
-    await interruptSession({ ...this.#parts, runningTurnId, deadlineMs });
+    const submitted = this.#submitted;
+    await interruptSession({ ...this.#parts, runningTurnId, submitted, deadlineMs });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended.abort();
     this.#stopListening();
     this.#fenceWatch[Symbol.dispose]();
-    await this.#panePending;
+    await this.#pane.settled();
     this.#parts.server.connection[Symbol.dispose]();
   }
 
@@ -216,51 +229,22 @@ export class ServedSession implements OpenSession {
   }
 
   /** A new session can be followed and shown only once its first turn has made a record. */
-  #showOnceRecorded(): void {
-    if (this.#isFollowed && this.#pane) return;
-    this.#panePending ??= this.#followAndShow().catch((error: unknown) => {
-      this.#parts.context.logger.warn({ err: error }, 'session not shown');
-    });
-  }
-
-  async #followAndShow(): Promise<void> {
+  async #untilFollowed(): Promise<boolean> {
     const { way, context, server, request, trust } = this.#parts;
     const { nativeSessionId } = this;
     const call = way.protocol.resumeSession({ config: context.config, nativeSessionId, trust });
     while (!this.#ended.signal.aborted && !server.connection.isClosed) {
       try {
         await server.connection.call(call, { deadlineMs: request.deadlineMs });
-        this.#isFollowed = true;
-        break;
+        return true;
       } catch (error) {
+        if (error instanceof JsonRpcLost) return false;
         if (!(error instanceof JsonRpcRefusal)) throw error;
       }
       await context.clock.sleep(FIRST_TURN_POLL_MS);
     }
-    if (!this.#isFollowed) return;
-    this.#pane = await showPane({
-      way,
-      context,
-      nativeSessionId,
-      serverSocket: server.record.socketPath,
-      leaseToken: request.fence.token,
-      replace: false,
-      emit: request.emit,
-    });
+    return false;
   }
-
-  async #awaitPane(): Promise<void> {
-    if (!this.#panePending) return;
-    const enough = new AbortController();
-    const { clock } = this.#parts.context;
-    const wait = clock.sleep(PANE_WAIT_MS, enough.signal).catch(() => {});
-    await Promise.race([this.#panePending, wait]);
-    enough.abort();
-  }
-}
-
-function isAcceptance(event: FollowedEvent): boolean {
-  return event.kind === 'record' && event.durable && event.event.type === 'message_accepted';
 }
 
 function toSessionActivity(activity: ServedActivity): SessionActivity {

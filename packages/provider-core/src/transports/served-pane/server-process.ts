@@ -46,7 +46,8 @@ export async function endServerProcesses(
   return { ended, left: [...left] };
 }
 
-function findServerProcesses(record: ServerRecord): readonly FoundProcess[] {
+/** Everything alive that belongs to the server, its watchdog included. */
+export function findServerProcesses(record: ServerRecord): readonly FoundProcess[] {
   if (judgePlace(record) !== 'here') return [];
   const living = [record.watchdog, record.server].filter((each) => each !== undefined);
   const trees = living

@@ -75,10 +75,10 @@ export async function showPane(request: ShowPaneRequest): Promise<ShownPane | un
 
 async function openPane(request: ShowPaneRequest, server: TmuxServer): Promise<ShownPane> {
   const { way, context, nativeSessionId, serverSocket, leaseToken } = request;
-  const { config, cliHome, nonce, binary, definition, filesDir } = context;
+  const { config, cliHome, nonce, binary, filesDir } = context;
   const { args, env } = way.paneLaunch({ cliHome, socketPath: serverSocket, nativeSessionId });
   const { paneId, sessionName, pid } = await server.openPane({
-    sessionName: `${definition.id}-${nativeSessionId.slice(-8)}`,
+    sessionName: sessionNameOf(request),
     argv: [binary, ...args],
     env: createChildEnvironment({ config, added: env, nonce }),
     workingDir: filesDir,
@@ -86,6 +86,14 @@ async function openPane(request: ShowPaneRequest, server: TmuxServer): Promise<S
     leaseToken: String(leaseToken),
   });
   return { tmuxSession: sessionName, terminalId: terminalId(nonce, paneId, pid), pid };
+}
+
+/** The name a new pane's tmux session is asked for. */
+export function sessionNameOf({
+  context,
+  nativeSessionId,
+}: Pick<ShowPaneRequest, 'context' | 'nativeSessionId'>): string {
+  return `${context.definition.id}-${nativeSessionId.slice(-8)}`;
 }
 
 /** Closes the session's pane. One that cannot be seen is left to the nonce. */

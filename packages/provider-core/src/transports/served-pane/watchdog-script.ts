@@ -94,6 +94,8 @@ while alive; do
 done
 wait "$server" 2>/dev/null
 rm -f "$dir/stopping"
+# A launcher that was killed leaves the server it had launched in our group.
+if [ "$how" = start ]; then trap '' TERM; kill -TERM 0; fi
 `;
 }
 
