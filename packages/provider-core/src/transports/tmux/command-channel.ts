@@ -3,9 +3,10 @@ import { waitUntil } from '../../time/wait-until.js';
 import { ConnectionLostError, ControlConnection } from './control-connection.js';
 import type { TmuxReply } from './control-protocol.js';
 import type { CommandLimits } from './deadline.js';
-import { findSocketState } from './observe-tmux-server.js';
+
 import { createRevokeScript } from './pane-scripts.js';
 import { findServerProcess } from './server-process.js';
+import { findSocketState } from './socket-state.js';
 import {
   checkVersionIsSupported,
   createTmuxClient,
@@ -79,6 +80,26 @@ export class CommandChannel {
       if (isOpen) this.#revokeWriter();
       throw failure;
     }
+  }
+
+  /** Whether the connection that is there still answers for the same server; makes none. */
+  async isAlive(limits: CommandLimits): Promise<boolean> {
+    const connection = await this.#connecting?.catch(() => undefined);
+    if (this.#isClosed || !connection?.isOpen) return false;
+    try {
+      await this.#checkIdentity(await connection.run(IDENTITY_SCRIPT, limits));
+      return true;
+    } catch (error) {
+      if (error instanceof ConnectionLostError || isTmuxError(error, 'server_gone')) return false;
+      // The caller's own command has not been sent yet.
+      throw isTmuxError(error) ? new TmuxError(error.code, error.message, { cause: error }) : error;
+    }
+  }
+
+  /** Whether an open connection keeps this process from ending by itself. */
+  async keepProcessAlive(keeps: boolean): Promise<void> {
+    const connection = await this.#connecting?.catch(() => undefined);
+    connection?.keepProcessAlive(keeps);
   }
 
   /** Ends our connection; the server stays. */

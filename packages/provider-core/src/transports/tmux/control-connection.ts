@@ -1,5 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { Socket } from 'node:net';
 import { createControlReader, type TmuxReply } from './control-protocol.js';
 import { type CommandLimits, withDeadline } from './deadline.js';
 import { TmuxError } from './tmux-error.js';
@@ -79,6 +80,15 @@ export class ControlConnection {
       });
     };
     return withDeadline(this.#send(script), { ...limits, missed });
+  }
+
+  /** Whether this client keeps our process from ending by itself. */
+  keepProcessAlive(keeps: boolean): void {
+    const act = keeps ? 'ref' : 'unref';
+    this.#child[act]();
+    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
+      if (stream instanceof Socket) stream[act]();
+    }
   }
 
   /** Ends this client only; the server and every pane stay. */

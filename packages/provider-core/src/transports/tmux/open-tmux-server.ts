@@ -1,13 +1,14 @@
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { ensurePrivateDir } from '../../state/private-dir.js';
 import { waitUntil } from '../../time/wait-until.js';
 import { CommandChannel } from './command-channel.js';
 import type { CommandLimits } from './deadline.js';
 import { SERVER_OPTIONS_SCRIPT } from './pane-scripts.js';
+import { findSharedServer, shareServer } from './server-pool.js';
 import { recordServerProcess } from './server-process.js';
 import { checkTmuxVersion, createTmuxClient, type TmuxClientOptions } from './tmux-client.js';
 import { isTmuxError, TmuxError } from './tmux-error.js';
-import { TmuxServer } from './tmux-server.js';
+import type { TmuxServer } from './tmux-server.js';
 
 /** Connects to our server on the socket, or starts one that outlives this process. */
 export async function openTmuxServer(
@@ -30,6 +31,13 @@ export async function findTmuxServer(
   options: TmuxClientOptions,
   limits: CommandLimits = {},
 ): Promise<TmuxServer | undefined> {
+  return (await findSharedServer(options, limits)) ?? connectToServer(options, limits);
+}
+
+async function connectToServer(
+  options: TmuxClientOptions,
+  limits: CommandLimits,
+): Promise<TmuxServer | undefined> {
   const listeners = new Set<() => void>();
   const channel = new CommandChannel({
     client: options,
@@ -40,7 +48,7 @@ export async function findTmuxServer(
   try {
     await channel.connect(limits);
     await prepareServer(channel, options, limits);
-    return new TmuxServer(channel, listeners);
+    return shareServer(options, { channel, listeners });
   } catch (error) {
     await channel.close();
     if (isTmuxError(error, 'server_gone')) return undefined;
@@ -64,7 +72,7 @@ async function connectOrStart(
 
 async function startServer(options: TmuxClientOptions, limits: CommandLimits): Promise<void> {
   await checkTmuxVersion(options, limits);
-  await mkdir(dirname(options.socketPath), { recursive: true, mode: 0o700 });
+  await ensurePrivateDir(dirname(options.socketPath));
   const { error } = await createTmuxClient(options).startServer(limits);
   // Two who start at once: tmux serialises them, and the second finds the keeper there.
   if (error === undefined || /duplicate session|exited unexpectedly|lost server/.test(error))

@@ -59,14 +59,16 @@ interface CaptureOptions extends CommandLimits {
   readonly historyLines?: number;
 }
 
-/** Our tmux server, driven over one control connection. Disposing closes that connection; the server and its panes stay. */
+/** Our tmux server, driven over one control connection, which all of this process share. Disposing lets go of it; server and panes stay. */
 export class TmuxServer implements AsyncDisposable {
   readonly #channel: CommandChannel;
   readonly #listeners: Set<() => void>;
+  readonly #release: () => Promise<void>;
 
-  constructor(channel: CommandChannel, listeners: Set<() => void>) {
+  constructor(channel: CommandChannel, listeners: Set<() => void>, release: () => Promise<void>) {
     this.#channel = channel;
     this.#listeners = listeners;
+    this.#release = release;
   }
 
   get pid(): number | undefined {
@@ -221,7 +223,7 @@ export class TmuxServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#channel.close();
+    await this.#release();
   }
 
   async #listMarkedPanes(limits?: CommandLimits): Promise<PaneListing[]> {
