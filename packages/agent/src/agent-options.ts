@@ -1,4 +1,11 @@
-import type { ConfigOf, Logger, ProviderId, TurnLimits } from '@holdfast/provider-core';
+import { isAbsolute } from 'node:path';
+import {
+  type ConfigOf,
+  findProvider,
+  type Logger,
+  type ProviderId,
+  type TurnLimits,
+} from '@holdfast/provider-core';
 import type { AgentIdentity, AgentScope, AgentSessionHandle } from './agent-session-handle.js';
 import type { ProviderSessions, TransportChoice } from './provider-sessions.js';
 import type { AgentTurn } from './turn/agent-turn.js';
@@ -101,10 +108,11 @@ export function checkAgentOptions(options: AgentOptions): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError('An agent needs its options.');
   }
-  if (typeof options.provider !== 'string' || options.provider.trim() === '') {
-    throw new TypeError('options.provider must name a provider.');
+  if (!findProvider(options.provider)) {
+    throw new TypeError(`No provider ${JSON.stringify(options.provider)} is registered.`);
   }
-  if (typeof options.workingDir !== 'string' || options.workingDir.trim() === '') {
-    throw new TypeError('options.workingDir must be an absolute path.');
+  if (typeof options.workingDir !== 'string' || !isAbsolute(options.workingDir)) {
+    const given = JSON.stringify(options.workingDir);
+    throw new TypeError(`options.workingDir must be an absolute path, not ${given}.`);
   }
 }

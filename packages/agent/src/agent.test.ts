@@ -272,7 +272,16 @@ describe('a turn', () => {
     expect(() => ask('one')).toThrow(TypeError);
     await agent.detach();
     expect(() => ask()).toThrow(TypeError);
-    expect(() => createAgent({ workingDir: '' })).toThrow(TypeError);
+  });
+});
+
+describe('an agent', () => {
+  it.each([
+    ['a relative working directory', { workingDir: 'project' }],
+    ['no working directory', { workingDir: '' }],
+    ['a provider nobody registered', { provider: 'nobody' as 'codex-cli' }],
+  ])('is not made with %s', (_what, options) => {
+    expect(() => createAgent(options)).toThrow(TypeError);
   });
 });
 
