@@ -2,8 +2,7 @@ import type { ServedPane } from '../../spec/served-pane.js';
 import type { EmitTurnEvent } from '../../spec/turn-event.js';
 import { createChildEnvironment } from '../child-environment.js';
 import type { SessionContext } from '../session-transport.js';
-import { observeTmuxServer } from '../tmux/observe-tmux-server.js';
-import { openTmuxServer } from '../tmux/open-tmux-server.js';
+import { findTmuxServer, openTmuxServer } from '../tmux/open-tmux-server.js';
 import { TmuxError } from '../tmux/tmux-error.js';
 import type { PaneObservation, TmuxServer } from '../tmux/tmux-server.js';
 
@@ -22,9 +21,8 @@ export async function findShownPane(
 > {
   const { tmuxSocket: socketPath, nonce } = context;
   try {
-    const state = await observeTmuxServer({ socketPath });
-    if (state !== 'running') return { state: state === 'gone' ? 'absent' : 'unknown' };
-    await using server = await openTmuxServer({ socketPath });
+    await using server = await findTmuxServer({ socketPath });
+    if (!server) return { state: 'absent' };
     const found = await server.findPane({ nonce });
     return found.state === 'present' && !found.dead
       ? { state: 'present', pane: describePane(found) }
@@ -99,8 +97,8 @@ export function sessionNameOf({
 /** Closes the session's pane. One that cannot be seen is left to the nonce. */
 export async function closePane(context: SessionContext): Promise<void> {
   const { tmuxSocket: socketPath, nonce } = context;
-  if ((await observeTmuxServer({ socketPath })) !== 'running') return;
-  await using server = await openTmuxServer({ socketPath });
+  await using server = await findTmuxServer({ socketPath });
+  if (!server) return;
   const found = await server.findPane({ nonce });
   if (found.state === 'present') await server.killPane(found.paneId);
 }
