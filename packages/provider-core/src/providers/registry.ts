@@ -9,7 +9,7 @@ export type ProviderId = BuiltIn['id'];
 
 /** The session config of one provider: an option it does not have is a compile error. */
 export type ConfigOf<Id extends ProviderId> =
-  Extract<BuiltIn, { readonly id: Id }> extends ProviderDefinition<infer Config>
+  Extract<BuiltIn, { readonly id: Id }> extends ProviderDefinition<infer Config, Id>
     ? Config
     : SessionConfig;
 

@@ -7,8 +7,11 @@ import type { TypedPane } from './typed-pane.js';
  * What a provider folder declares: data and pure functions. It opens nothing, waits
  * for nothing and catches nothing; the transports act on it, once for all providers.
  */
-export interface ProviderDefinition<Config extends SessionConfig = SessionConfig> {
-  readonly id: string;
+export interface ProviderDefinition<
+  Config extends SessionConfig = SessionConfig,
+  Id extends string = string,
+> {
+  readonly id: Id;
   /** The CLI's name for people. */
   readonly displayName: string;
   /** The executable's name, looked up on PATH when the config names no binary. */
@@ -29,9 +32,12 @@ export interface ProviderDefinition<Config extends SessionConfig = SessionConfig
   readonly configType?: Config;
 }
 
-/** Returns its argument, typed; the one way to write a definition. */
-export function defineCodingProvider<Config extends SessionConfig>(
-  definition: ProviderDefinition<Config>,
-): ProviderDefinition<Config> {
-  return definition;
+/**
+ * Returns its argument, typed: `defineCodingProvider<MyConfig>()({ id: 'my-cli', … })`. The config type says which
+ * options the provider has; the id becomes part of `ProviderId`.
+ */
+export function defineCodingProvider<Config extends SessionConfig>(): <const Id extends string>(
+  definition: ProviderDefinition<Config, Id>,
+) => ProviderDefinition<Config, Id> {
+  return (definition) => definition;
 }

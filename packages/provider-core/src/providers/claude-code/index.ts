@@ -1,5 +1,6 @@
 import type { ProviderCapabilities } from '../../spec/capabilities.js';
 import { defineCodingProvider } from '../../spec/provider-definition.js';
+import type { SessionConfig } from '../../spec/session-config.js';
 import type { TypedPane } from '../../spec/typed-pane.js';
 import { planDelivery } from './delivery.js';
 import {
@@ -62,7 +63,7 @@ const typedPane: TypedPane = {
 };
 
 /** Claude Code, driven by typing into its TUI; its transcript says what became of each message. */
-export const claudeCode = defineCodingProvider({
+export const claudeCode = defineCodingProvider<SessionConfig>()({
   id: 'claude-code',
   displayName: 'Claude Code',
   binary: 'claude',

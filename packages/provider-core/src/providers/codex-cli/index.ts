@@ -1,5 +1,6 @@
 import { defineCodingProvider } from '../../spec/provider-definition.js';
 import type { ServedPane } from '../../spec/served-pane.js';
+import type { PermissionLevel, SessionConfig } from '../../spec/session-config.js';
 import { capabilities } from './capabilities.js';
 import { findRefusal } from './delivery.js';
 import { planPaneLaunch, planServerLaunch } from './launch.js';
@@ -27,8 +28,13 @@ const servedPane: ServedPane = {
   findRefusal,
 };
 
+/** What a Codex session is launched with. Codex has no tool patterns: `permissions` sets its sandbox. */
+export interface CodexCliConfig extends Omit<SessionConfig, 'toolPolicy'> {
+  readonly toolPolicy?: { readonly permissions: PermissionLevel } | undefined;
+}
+
 /** Codex CLI. */
-export const codexCli = defineCodingProvider({
+export const codexCli = defineCodingProvider<CodexCliConfig>()({
   id: 'codex-cli',
   displayName: 'Codex CLI',
   binary: 'codex',
