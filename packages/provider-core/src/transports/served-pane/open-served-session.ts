@@ -59,6 +59,7 @@ async function startSession(parts: OpenParts): Promise<OpenSession> {
       trust,
       isFollowed: true,
       hasRecord: false,
+      wasResumed: false,
       recovered: false,
     });
   } catch (error) {
@@ -94,6 +95,7 @@ async function resumeSession(parts: OpenParts, nativeSessionId: string): Promise
       trust,
       isFollowed,
       hasRecord: isFollowed,
+      wasResumed: !wasLoaded,
       recovered,
       pane: found.state === 'present' ? found.pane : undefined,
     });

@@ -26,6 +26,8 @@ export interface ServedSessionParts extends OpenParts {
   readonly opened: OpenedServedSession;
   readonly trust: SessionTrust;
   readonly isFollowed: boolean;
+  /** The session was brought back, and with it maybe a message that waited in its queue. */
+  readonly wasResumed: boolean;
   /** Whether the session had a turn already. */
   readonly hasRecord: boolean;
   readonly recovered: boolean;
@@ -124,7 +126,7 @@ export class ServedSession implements OpenSession {
   }
 
   async submit({ text, turnId, mayStandInComposer, signal }: SubmitRequest): Promise<void> {
-    const { way, server, request, context } = this.#parts;
+    const { way, server, request, context, wasResumed } = this.#parts;
     this.#submitted.add(turnId);
     const outcome = await deliverMessage({
       way,
@@ -133,7 +135,7 @@ export class ServedSession implements OpenSession {
       fence: request.fence,
       text,
       turnId,
-      lookFirst: mayStandInComposer,
+      lookFirst: mayStandInComposer || wasResumed,
       clock: context.clock,
       signal,
     });
