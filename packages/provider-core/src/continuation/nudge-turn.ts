@@ -1,16 +1,21 @@
+import type { TurnResult } from '../spec/turn.js';
 import { openTurnJournal } from '../state/turn-journal.js';
 import { isoInstant } from '../time/clock.js';
 import { digestOf } from './canonical-json.js';
-import { type CompletedTurn, runTurn } from './run-turn.js';
+import type { CompletedTurn } from './run-turn.js';
 import { lastEntry, type TurnRun } from './turn-run.js';
 
 const DEFAULT_NUDGE = 'Continue.';
 
 /**
  * Makes an accepted turn that was cut off go on: a child turn with an id of its own, journaled before it is sent,
- * so that a crash here finds the same child again. The parent's message is never sent a second time.
+ * so that a crash here finds the same child again. The parent's message is never sent a second time. `runChild` is the
+ * machine that runs the parent: a child turn differs from any other in its message alone.
  */
-export async function nudgeTurn(run: TurnRun): Promise<CompletedTurn> {
+export async function nudgeTurn(
+  run: TurnRun,
+  runChild: (child: TurnRun) => Promise<TurnResult>,
+): Promise<CompletedTurn> {
   const { session, options } = run;
   const text = session.record.config.nudge ?? DEFAULT_NUDGE;
   const childTurnId = await findOrJournalChild(run);
@@ -22,7 +27,7 @@ export async function nudgeTurn(run: TurnRun): Promise<CompletedTurn> {
 
   options.logger.info({ parent_turn_id: run.message.turnId, turn_id: childTurnId }, 'nudged');
   const progress = { ...run.progress, submissions: 0, wasTakenIn: false };
-  const { answer, usage, stopReason } = await runTurn({
+  const { answer, usage, stopReason } = await runChild({
     ...run,
     progress,
     journal,

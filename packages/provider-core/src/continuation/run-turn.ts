@@ -57,7 +57,7 @@ async function act(run: TurnRun, situation: TurnSituation): Promise<TurnStep> {
     case 'finish_interrupted':
       return finishInterrupted(run);
     case 'nudge':
-      return { completed: await nudgeTurn(run) };
+      return { completed: await nudgeTurn(run, runTurn) };
     case 'return_recorded':
       return { completed: completedOf(reading) };
     case 'raise_failure':
@@ -85,13 +85,13 @@ async function act(run: TurnRun, situation: TurnSituation): Promise<TurnStep> {
 /** The provider finishes a cut-off turn by itself where it can; where it does not begin to, the nudge does. */
 async function finishInterrupted(run: TurnRun): Promise<TurnStep> {
   if (!run.session.definition.capabilities.finishesInterruptedTurns) {
-    return { completed: await nudgeTurn(run) };
+    return { completed: await nudgeTurn(run, runTurn) };
   }
   const step = await attachAndFollow(run, { finishInterruptedTurn: true });
   if (step !== 'look_again') return step;
   const again = await situationOf(run);
   if (again.decision !== 'finish_interrupted' && again.decision !== 'nudge') return act(run, again);
-  return { completed: await nudgeTurn(run) };
+  return { completed: await nudgeTurn(run, runTurn) };
 }
 
 function completedOf({ ended }: TurnSituation['reading']): CompletedTurn {
