@@ -71,8 +71,9 @@ function readAccepted(
     event.clientMessageId === undefined
       ? event.origin === 'user' && event.text === ours.text
       : event.clientMessageId === ours.turnId;
-  // A message blocked once and taken in later (after a repaired draft) counts as taken in.
-  const isWaiting = reading.state === 'no_message' || reading.state === 'blocked';
+  // A message blocked once and taken in later (after a repaired draft) counts as taken in; so does one that the CLI
+  // itself takes in again, on a new branch, to finish a turn that a crash cut off.
+  const isWaiting = ['no_message', 'blocked', 'abandoned'].includes(reading.state);
   if (isOurMessage && isWaiting) {
     return { ...reading, state: 'open', nativeTurnId: event.nativeTurnId };
   }
