@@ -1,4 +1,4 @@
-import { open, readdir, stat } from 'node:fs/promises';
+import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RecordCursor } from '../../spec/record-event.js';
 import type { RecordFolder, ServedPane } from '../../spec/served-pane.js';
@@ -13,7 +13,7 @@ export type RecordPlace =
   | { readonly state: 'unreadable'; readonly why: string };
 
 /** Looks for the record below the CLI's home. A folder that cannot be listed is unreadable, never absent. */
-export async function findRecord(
+async function findRecord(
   { record }: ServedPane,
   { cliHome, nativeSessionId }: Pick<SessionContext, 'cliHome' | 'nativeSessionId'>,
 ): Promise<RecordPlace> {
@@ -105,17 +105,6 @@ export async function takeRecordCursor(path: string): Promise<RecordCursor> {
     return { path, fileId: `${dev}:${ino}`, length };
   } catch (error) {
     if (isAbsentError(error)) return { path, length: 0 };
-    throw readError(path, error);
-  }
-}
-
-/** Tells whether a file stands at the path. */
-export async function isThere(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if (isAbsentError(error)) return false;
     throw readError(path, error);
   }
 }
