@@ -128,7 +128,7 @@ export async function measureTailTurn(pane: ClaudePane): Promise<Measurement | u
 }
 
 /** The moments at which the transcript holds the answer to a tag, and the end of its turn. */
-export function watchTranscript(
+function watchTranscript(
   path: string,
   tag: string,
 ): {
@@ -166,7 +166,7 @@ export async function orLost<Value>(promise: Promise<Value>): Promise<Value | un
 }
 
 /** Whether the screen has the composer of an idle Claude Code. */
-export function hasComposer(screen: string): boolean {
+function hasComposer(screen: string): boolean {
   return screen.includes('❯') && /shortcuts|⏵|effort|auto mode|\/model/.test(screen);
 }
 

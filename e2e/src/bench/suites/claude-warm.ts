@@ -12,7 +12,7 @@ import type { Suite, SuiteRequest } from './suite.js';
 
 /** Warm turns of Claude Code in tmux: rows 5 and 6, and what a turn of ours writes. */
 export const claudeWarm: Suite = {
-  rows: ['5', '6'],
+  rows: ['5', '6a', '6b'],
   provider: 'claude-code',
   run: async (request) => {
     await using place = await BenchPlace.create(request.cli, request.program);

@@ -12,7 +12,7 @@ import type { Suite } from './suite.js';
 
 /** Warm turns of Codex in tmux: row 6, and what the app-server itself needs. */
 export const codexWarm: Suite = {
-  rows: ['5', '6'],
+  rows: ['5', '6c', '6d', '6e'],
   provider: 'codex-cli',
   run: async ({ cli, program, rounds }) => {
     await using place = await BenchPlace.create(cli, program);
