@@ -20,7 +20,7 @@ export async function writeCertificationTable(
 }
 
 /** One line a certification, one column a CLI version; a cell says what passed in which layers. */
-export function renderTable(rows: readonly CertificationRow[]): string {
+function renderTable(rows: readonly CertificationRow[]): string {
   const columns = [...new Set(rows.map(columnOf))].sort();
   const ids = [...new Set(rows.map(({ certification }) => certification))];
   const lines = ids.map((id) => {

@@ -31,7 +31,7 @@ export async function killSession(session: DoomedSession, depth: LossDepth): Pro
 }
 
 /** The nonces of the session's launch and of the servers it may use. */
-export async function readNonces({ stateDir, nativeSessionId }: DoomedSession): Promise<string[]> {
+async function readNonces({ stateDir, nativeSessionId }: DoomedSession): Promise<string[]> {
   const entries = await readdir(stateDir, { recursive: true }).catch(() => []);
   const files = entries.filter(
     (entry) =>

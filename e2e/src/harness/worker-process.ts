@@ -24,7 +24,7 @@ export interface WorkerProcess {
 }
 
 /** The worker died before it told an outcome: killed from outside, or by a fault. */
-export class WorkerDiedError extends Error {
+class WorkerDiedError extends Error {
   readonly kind = 'worker_died';
   readonly signal: string | null;
 

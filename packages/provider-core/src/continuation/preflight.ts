@@ -116,7 +116,7 @@ async function askVersion(definition: ProviderDefinition, binary: string): Promi
 }
 
 /** Compares dotted versions number by number; negative when `left` is older. */
-export function compareVersions(left: string, right: string): number {
+function compareVersions(left: string, right: string): number {
   const numbers = (version: string) =>
     version.split(/[.-]/).map((part) => Number.parseInt(part, 10) || 0);
   const [first, second] = [numbers(left), numbers(right)];

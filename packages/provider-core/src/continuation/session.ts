@@ -91,7 +91,7 @@ export class Session {
 }
 
 /** The handle that a launch record stands behind. */
-export function handleOf(record: LaunchRecord): CodingProviderSessionHandle {
+function handleOf(record: LaunchRecord): CodingProviderSessionHandle {
   return {
     provider: record.provider,
     transport: record.transport,
@@ -117,7 +117,7 @@ interface ContextParts {
 }
 
 /** Builds the transport's view of a session. */
-export function sessionContext(parts: ContextParts): SessionContext {
+function sessionContext(parts: ContextParts): SessionContext {
   const { definition, layout, preflight, record, clock, logger } = parts;
   return {
     definition,

@@ -6,7 +6,7 @@ const learned = new RegExp(
 const asked = /\bwhat is the codeword(?: for (?<name>[^?]+?))?\s*\?/iu;
 
 /** The answer when a message asks for a codeword that no earlier message of the body told. */
-export const UNKNOWN_CODEWORD = 'I do not know the codeword.';
+const UNKNOWN_CODEWORD = 'I do not know the codeword.';
 
 /** The answer to a message that tells a codeword or asks for one, or `undefined` for any other message. */
 export function answerCodeword(

@@ -9,7 +9,7 @@ import type {
 import type { McpServer, PermissionLevel, SessionConfig } from '../../spec/session-config.js';
 
 /** The variable that carries the endpoint's key to the app-server. */
-export const API_KEY_VARIABLE = 'HOLDFAST_ENDPOINT_KEY';
+const API_KEY_VARIABLE = 'HOLDFAST_ENDPOINT_KEY';
 
 const MODEL_PROVIDER = 'holdfast';
 /** An update page would stand over the pane, and its default is to update. */
@@ -64,7 +64,7 @@ function toml(text: string): string {
 }
 
 /** The sandbox and approval policy a level stands for. */
-export const PERMISSION_SETTINGS: Readonly<
+const PERMISSION_SETTINGS: Readonly<
   Record<PermissionLevel, { readonly sandbox: string; readonly approvalPolicy: string }>
 > = {
   read_only: { sandbox: 'read-only', approvalPolicy: 'never' },

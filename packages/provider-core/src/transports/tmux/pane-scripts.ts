@@ -59,8 +59,8 @@ export interface OpenPaneRequest {
   readonly keepWhenDead?: boolean | undefined;
 }
 
-export const DEFAULT_COLUMNS = 160;
-export const DEFAULT_ROWS = 50;
+const DEFAULT_COLUMNS = 160;
+const DEFAULT_ROWS = 50;
 
 /** Options of our server: nothing of a user's habits, nothing that types, resizes or renames by itself. */
 export const SERVER_OPTIONS_SCRIPT = [

@@ -24,7 +24,7 @@ export interface TmuxClient {
   readonly startServer: (limits?: CommandLimits) => Promise<TmuxReply>;
 }
 
-export const KEEPER_SESSION = 'holdfast-keeper';
+const KEEPER_SESSION = 'holdfast-keeper';
 const MAX_SOCKET_PATH_BYTES = 100;
 const MAX_OUTPUT_CHARACTERS = 64 * 1024 * 1024;
 
@@ -60,7 +60,7 @@ const SCRUBBED_ENVIRONMENT = {
 };
 
 /** The keeper runs a program that never ends, without a shell: two arguments are executed as they stand. */
-export const NEW_KEEPER = ['new-session', '-d', '-s', KEEPER_SESSION, '--', '/usr/bin/env', 'cat'];
+const NEW_KEEPER = ['new-session', '-d', '-s', KEEPER_SESSION, '--', '/usr/bin/env', 'cat'];
 const START_COMMAND = ['set-option', '-g', 'exit-empty', 'off', ';', ...NEW_KEEPER];
 
 interface Target {

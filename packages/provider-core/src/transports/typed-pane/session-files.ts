@@ -7,7 +7,7 @@ import { isAbsentError, readError } from '../../state/state-error.js';
 import type { SessionContext } from '../session-transport.js';
 
 /** The variable by which every process of a session is found again. */
-export const NONCE_VARIABLE = 'HOLDFAST_NONCE';
+const NONCE_VARIABLE = 'HOLDFAST_NONCE';
 
 /** The native id, which a typed-pane provider is always given before its first launch. */
 export function nativeIdOf({ nativeSessionId }: SessionContext): string {
