@@ -25,14 +25,6 @@ export async function checkConversation(
   );
 }
 
-/** How many of the model's requests ended in `message`: how often the turn was run. */
-export function countTurnsOf(subject: CertificationSubject, message: string): number {
-  return subject.modelRequests().filter((request) => {
-    const last = request.messages.at(-1);
-    return last?.role === 'user' && readUserMessages(request).at(-1) === message;
-  }).length;
-}
-
 /** Asserts that nothing reached the model while `act` ran, and returns what it gave. */
 export async function withoutRequests<Value>(
   subject: CertificationSubject,
