@@ -18,6 +18,10 @@ export function planDelivery({ text, cliVersion }: DeliveryRequest): DeliveryPla
   if (stripsInvisible && holdsInvisible(text)) {
     return refuse('invisible_character', 'this version removes invisible and control characters.');
   }
+  // Seen on 2.1.332: `<pasted_content` arrives as `<\pasted_content`, so that a text cannot pass for a paste.
+  if (stripsInvisible && /<\/?pasted_content/i.test(text)) {
+    return refuse('paste_tag', 'this version escapes the tags it wraps a paste in.');
+  }
   const mentionedPaths = readMentionedPaths(text);
   const collapses = text.length > 800 || countNewlines(text) >= 3;
   if (collapses && !stripsInvisible) return planCollapsed(text, mentionedPaths);
