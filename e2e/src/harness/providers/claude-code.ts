@@ -40,7 +40,7 @@ export const claudeCode: ProviderFixture = {
   forcedPage: { env: { CLAUDE_CODE_FORCE_FULLSCREEN_UPSELL: '1' } },
   readUserMessages: async (cliHome, nativeSessionId) => {
     const path = (await findTranscripts(cliHome)).get(nativeSessionId);
-    return path === undefined ? [] : readTyped(await readJsonLines(path));
+    return path === undefined ? [] : readTyped(readActiveBranch(await readJsonLines(path)));
   },
   findRecords: findTranscripts,
 };
@@ -75,6 +75,18 @@ async function findTranscripts(cliHome: string): Promise<ReadonlyMap<string, str
   return records;
 }
 
+/** From the last record back to the first: what the CLI itself takes for the conversation. */
+function readActiveBranch(lines: readonly TranscriptLine[]): readonly TranscriptLine[] {
+  const byId = new Map(lines.flatMap((line) => (line.uuid ? [[line.uuid, line] as const] : [])));
+  const branch: TranscriptLine[] = [];
+  let line = lines.findLast(({ uuid, isSidechain }) => uuid !== undefined && !isSidechain);
+  while (line) {
+    branch.unshift(line);
+    line = byId.get(line.parentUuid ?? '');
+  }
+  return branch;
+}
+
 /** What a person typed: no tool results, no meta records, no interruption marks. */
 function readTyped(lines: readonly TranscriptLine[]): readonly string[] {
   return lines
@@ -89,6 +101,8 @@ function readTyped(lines: readonly TranscriptLine[]): readonly string[] {
 }
 
 interface TranscriptLine {
+  readonly uuid?: string;
+  readonly parentUuid?: string | null;
   readonly type?: string;
   readonly isMeta?: boolean;
   readonly isSidechain?: boolean;
