@@ -34,7 +34,16 @@ export function findDialog(text: string): Dialog | undefined {
   if (!known && !ANY_PAGE.test(text)) return undefined;
   const dialog = known?.[0] ?? 'unknown';
   const answer = dialog === 'trust' ? readTrustAnswer(text) : undefined;
-  return { dialog, text, ...(answer ? { answer } : {}) };
+  return { dialog, text: withoutRules(text), ...(answer ? { answer } : {}) };
+}
+
+/** The words of a page, without the lines and blanks that lay it out. */
+function withoutRules(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => /[\p{L}\p{N}]/u.test(line))
+    .join('\n');
 }
 
 /** The default of this page is yes in one version and no in another, so the choice is looked for by its words. */
