@@ -127,7 +127,7 @@ function isImagePath(line: string): boolean {
   return /^\s*(['"]?)(?:[~./].*|[^\s'"]+)\.(?:png|jpe?g|gif|webp|bmp)\1\s*$/i.test(line);
 }
 
-/** Characters that newer versions remove, unless they join what is seen (emoji, Indic and Arabic script). */
+/** Characters that newer versions remove, unless they join what is seen (emoji, Devanagari and Arabic script). */
 function holdsInvisible(text: string): boolean {
   const joined = text
     .replace(
@@ -135,7 +135,10 @@ function holdsInvisible(text: string): boolean {
       '',
     )
     .replace(/(?<=[\p{Emoji}\p{Extended_Pictographic}])\ufe0f/gu, '')
-    .replace(/(?<=[\p{L}\p{M}])[\u200c\u200d](?=[\p{L}\p{M}])/gu, '')
+    .replace(
+      /(?<=[\p{sc=Arabic}\p{sc=Devanagari}])[\u200c\u200d](?=[\p{sc=Arabic}\p{sc=Devanagari}])/gu,
+      '',
+    )
     .replace(/\u{1f3f4}[\u{e0061}-\u{e007a}]+\u{e007f}/gu, '');
   return /(?!\n)[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\u{13430}-\u{1343f}]/u.test(
     joined,
