@@ -12,6 +12,7 @@ import type { AgentIdentity, AgentSessionHandle } from './agent-session-handle.j
 import { decodeAgentSessionHandle, fillIdentity } from './agent-session-handle.wire.js';
 import { createHistoryStore, type HistoryStore } from './history/history-store.js';
 import { type ProviderSessions, providerCoreSessions } from './provider-sessions.js';
+import { createMessageQueue, type MessageQueue } from './queue/message-queue.js';
 
 /** The one session an agent has: its configuration, its identity, and its newest handle. */
 export class AgentSession {
@@ -20,9 +21,11 @@ export class AgentSession {
   readonly layout: AgentLayout;
   readonly history: HistoryStore;
   readonly sessions: ProviderSessions;
+  readonly queue: MessageQueue;
   readonly #given: Partial<AgentIdentity>;
   #identity: AgentIdentity;
   #handle: AgentSessionHandle | undefined;
+  #rememberedNativeId: string | undefined;
 
   constructor(options: AgentOptions) {
     this.options = options;
@@ -32,6 +35,7 @@ export class AgentSession {
     this.sessions = options.sessions ?? providerCoreSessions;
     this.#given = identityOf(options);
     this.#identity = fillIdentity(this.#given, { sessionId: randomUUID() });
+    this.queue = createMessageQueue(this.layout, this.#identity.agentId);
   }
 
   get identity(): AgentIdentity {
@@ -66,6 +70,17 @@ export class AgentSession {
     if (known && isSame && isOlder) return known;
     this.#handle = { ...known, ...this.#identity, provider };
     return this.#handle;
+  }
+
+  /**
+   * Keeps the session beside the agent's queue, so that a queued message never starts another one in a process that
+   * does not know it. An agent without a name of its own has no such process.
+   */
+  async remember(handle: AgentSessionHandle): Promise<void> {
+    const { nativeSessionId } = handle.provider;
+    if (this.#given.agentId === undefined || nativeSessionId === this.#rememberedNativeId) return;
+    await this.queue.update((state) => ({ ...state, handle }));
+    this.#rememberedNativeId = nativeSessionId;
   }
 
   /** The agent's handle around a provider's, without taking it. */

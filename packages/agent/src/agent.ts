@@ -23,7 +23,6 @@ import {
   checkSystemMessages,
 } from './message.js';
 import type { AgentCloseOptions } from './provider-sessions.js';
-import { createMessageQueue, type MessageQueue } from './queue/message-queue.js';
 import { drainQueue } from './queue/queue-drain.js';
 import { addMessage, type QueuedMessage, type QueueState } from './queue/queued-message.js';
 import type { AgentTurn, AgentTurnResult } from './turn/agent-turn.js';
@@ -48,7 +47,6 @@ export interface AgentInspection {
  */
 export class Agent implements AsyncDisposable {
   readonly #session: AgentSession;
-  readonly #queue: MessageQueue;
   readonly #gate = new TurnGate();
   #draining: Promise<void> | undefined;
   #isDetached = false;
@@ -57,7 +55,6 @@ export class Agent implements AsyncDisposable {
   constructor(options: AgentOptions) {
     checkAgentOptions(options);
     this.#session = new AgentSession(options);
-    this.#queue = createMessageQueue(this.#session.layout, this.#session.identity.agentId);
   }
 
   /**
@@ -121,7 +118,9 @@ export class Agent implements AsyncDisposable {
     this.#checkAttached();
     const queued = { turnId: readTurnId(turnId), message, enqueuedAt: isoInstant(systemClock) };
     const handle = this.#session.handle;
-    await this.#queue.update((state) => addMessage(handle ? { ...state, handle } : state, queued));
+    await this.#session.queue.update((state) =>
+      addMessage(handle ? { ...state, handle } : state, queued),
+    );
     this.#drainLater();
     return queued;
   }
@@ -141,7 +140,7 @@ export class Agent implements AsyncDisposable {
     const handle = this.#session.handle;
     const { stateDir } = this.#session.options;
     const session = handle && (await this.#session.sessions.inspect(handle.provider, { stateDir }));
-    const queued = (await this.#queue.load()).messages.length;
+    const queued = (await this.#session.queue.load()).messages.length;
     return { handle, session, queued, running: this.#gate.isBusy };
   }
 
@@ -186,7 +185,6 @@ export class Agent implements AsyncDisposable {
     return turn;
   }
 
-  /** A queue that nobody ever wrote to is not looked at after each turn. */
   #drainLater(): void {
     if (this.#isDetached) return;
     this.drain().catch((error: unknown) => {
@@ -196,9 +194,9 @@ export class Agent implements AsyncDisposable {
 
   async #drain(): Promise<void> {
     const { agentId } = this.#session.identity;
-    if ((await this.#queue.load()).messages.length === 0) return;
+    if ((await this.#session.queue.load()).messages.length === 0) return;
     await drainQueue({
-      queue: this.#queue,
+      queue: this.#session.queue,
       leaseDir: this.#session.layout.queueDrainLease(agentId),
       run: (message, state) => this.#runQueued(message, state),
       currentHandle: () => this.#session.handle,

@@ -1,7 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isTurnError, ProviderFailedError, SessionBusyError } from '@holdfast/provider-core';
+import {
+  isTurnError,
+  ProviderFailedError,
+  SessionBusyError,
+  UndeliverableMessageError,
+} from '@holdfast/provider-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MemorySessions } from './__fixtures__/memory-sessions.js';
 import { Agent } from './agent.js';
@@ -157,6 +162,23 @@ describe('askWithHistory', () => {
 
     await agent.askWithHistory([user('one'), user('two'), user('three')]);
     expect(sessions.userMessages()).toEqual(['one', 'two', 'three']);
+  });
+
+  it('keeps a message open whose second try was refused: the first one may have come in', async () => {
+    const agent = createAgent();
+    await agent.askWithHistory([user('one')]);
+    const tries = [new Error('cut off'), new UndeliverableMessageError('test', 'not like this')];
+    sessions.onStep = (step) => {
+      const error = step === 'prepared' ? tries.shift() : undefined;
+      if (error) throw error;
+    };
+    const messages = [user('one'), user('two')];
+    await expect(agent.askWithHistory(messages)).rejects.toThrow('cut off');
+    await expect(agent.askWithHistory(messages)).rejects.toThrow('not like this');
+    await expect(agent.askWithHistory([user('one'), user('changed')])).rejects.toMatchObject({
+      kind: 'history_diverged',
+      index: 1,
+    });
   });
 
   it('takes a session of unknown history to hold all but the newest message', async () => {

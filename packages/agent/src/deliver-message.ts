@@ -100,7 +100,9 @@ async function runPart(
   const known = turn.handle.then(async (handle) => {
     // Of a start nothing could be noted before its session had a name; of anything else it must wait for the lease.
     if (!notes.isContinuing) await notes.sent(handle);
-    stage.publishHandle(session.adopt(handle));
+    const adopted = session.adopt(handle);
+    await session.remember(adopted);
+    stage.publishHandle(adopted);
   });
   known.catch(() => {});
   const result = await turn.catch(async (error: unknown) => {

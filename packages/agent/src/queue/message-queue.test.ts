@@ -35,7 +35,6 @@ const emptied = (agent: Agent) =>
 describe('enqueue', () => {
   it('delivers while idle, and after a running turn, in the order the messages came', async () => {
     const agent = createAgent();
-    const answers: string[] = [];
     const first = agent.askWithHistory([{ role: 'user', content: 'one' }]);
     await agent.enqueue('two');
     await agent.enqueue('three');
@@ -44,7 +43,6 @@ describe('enqueue', () => {
     await agent.enqueue('four');
     await emptied(agent);
     expect(sessions.userMessages()).toEqual(['one', 'two', 'three', 'four']);
-    expect(answers).toEqual([]);
   });
 
   it('tells the turn of each queued message', async () => {
@@ -78,6 +76,16 @@ describe('enqueue', () => {
     expect((await later.inspect()).queued).toBe(0);
     expect(sessions.world.sessions.size).toBe(1);
     expect(sessions.userMessages()).toEqual(['one', 'two', 'three']);
+  });
+
+  it('goes into the session its agent has, from a process that never saw that session', async () => {
+    const { handle } = await createAgent().askWithHistory([{ role: 'user', content: 'one' }]);
+    const stranger = createAgent();
+    await stranger.enqueue('two');
+    await emptied(stranger);
+    expect(sessions.world.sessions.size).toBe(1);
+    expect(sessions.userMessages()).toEqual(['one', 'two']);
+    expect(stranger.currentAgentSessionHandle()?.sessionId).toBe(handle.sessionId);
   });
 
   it('keeps a message that failed, first in line, and drops one that can never be delivered', async () => {

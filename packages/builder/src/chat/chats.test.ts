@@ -117,10 +117,12 @@ describe('a chat', () => {
     const chat = await builder.chats.open({ agent: 'coder' });
     const first = await chat.send('one', { turnId: TURN });
     await chat.send('two');
+    const asked = sessions.sent.length;
     expect(await chat.send('one', { turnId: TURN })).toMatchObject({
       answer: first.answer,
       turnId: TURN,
     });
+    expect(sessions.sent).toHaveLength(asked);
     await expect(chat.send('other', { turnId: TURN })).rejects.toMatchObject({
       kind: 'turn_conflict',
     });
