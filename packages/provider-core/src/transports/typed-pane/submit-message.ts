@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StaleHandleError } from '../../errors/continuation-error.js';
 import {
@@ -8,9 +8,8 @@ import {
   TurnInterruptedError,
   UndeliverableMessageError,
 } from '../../errors/turn-error.js';
-import type { DeliveryPlan, GateVerdict } from '../../spec/typed-pane.js';
-import { writeFileAtomic } from '../../state/atomic-write.js';
-import type { SubmitRequest } from '../session-transport.js';
+import type { DeliveryPlan, GateVerdict, TypedPane } from '../../spec/typed-pane.js';
+import type { SessionContext, SubmitRequest } from '../session-transport.js';
 import { clearComposer } from './clear-composer.js';
 import { showsDelivery, showsText } from './composer-text.js';
 import { findRefusal } from './find-refusal.js';
@@ -21,8 +20,10 @@ import { findSpoolEnd, SignalSpool } from './signal-spool.js';
 
 type Pastes = Extract<DeliveryPlan, { kind: 'pastes' }>;
 
-const POLL_MS = 20;
+const POLL_MS = 10;
 const PASTE_DEADLINE_MS = 15_000;
+/** A composer draws itself anew after each paste. */
+const DEADLINE_PER_PASTE_MS = 100;
 /** How long an Enter may go without a verdict, while the text still stands there, before it is pressed again. */
 const ENTER_PATIENCE_MS = 1_500;
 const VERDICT_DEADLINE_MS = 20_000;
@@ -44,7 +45,7 @@ export async function submitMessage(
     await pressUntilJudged({ pane, request, delivery, spool, token });
   } finally {
     // Of a verdict that never came the record tells; a later text must not meet an armed gate.
-    await rm(join(pane.context.filesDir, pane.way.gate.armedFile), { force: true });
+    await disarmGate(pane.way, pane.context);
   }
 }
 
@@ -96,10 +97,16 @@ async function armGate({ way, context, fence }: LivePane, text: string): Promise
   if (!fence.isCurrent()) throw new SessionBusyError({ kind: 'ours' });
   const token = randomBytes(12).toString('hex');
   const permissions = context.config.toolPolicy?.permissions ?? 'ask';
+  await disarmGate(way, context);
+  // Not synced: a machine that goes down takes the pane, and so the gate's question, with it.
   for (const { name, content } of way.gate.arm({ text, token, permissions })) {
-    await writeFileAtomic(join(context.filesDir, name), content);
+    await writeFile(join(context.filesDir, name), content, { mode: 0o600 });
   }
   return token;
+}
+
+async function disarmGate(way: TypedPane, { filesDir }: SessionContext): Promise<void> {
+  await rm(join(filesDir, way.gate.armedFile), { force: true });
 }
 
 async function paste(pane: LivePane, { pastes }: Pastes): Promise<'written' | 'no_pane'> {
@@ -115,7 +122,8 @@ async function waitUntilShown(
   delivery: Pastes,
 ): Promise<void> {
   const { clock } = pane.context;
-  const end = clock.monotonicMs() + PASTE_DEADLINE_MS;
+  const limitMs = PASTE_DEADLINE_MS + DEADLINE_PER_PASTE_MS * delivery.pastes.length;
+  const end = clock.monotonicMs() + limitMs;
   for (;;) {
     const composer = await readSettledComposer(pane);
     if (showsDelivery(composer, delivery)) return;
@@ -126,7 +134,7 @@ async function waitUntilShown(
     if (clock.monotonicMs() >= end) {
       throw new TimedOutError({
         awaiting: 'the composer to show the message and nothing else',
-        limitMs: PASTE_DEADLINE_MS,
+        limitMs,
         layer: 'typed-pane',
       });
     }
