@@ -86,7 +86,8 @@ export interface ServedProtocol {
 
   readonly interrupt: (nativeSessionId: string, nativeTurnId: string) => ServedCall;
   readonly listBackgroundWork: (nativeSessionId: string) => ServedCall;
-  readonly countBackgroundWork: (result: unknown) => number;
+  readonly readBackgroundWork: (result: unknown) => readonly ServedWork[];
+  readonly endBackgroundWork: (nativeSessionId: string, workId: string) => ServedCall;
   readonly archive: (nativeSessionId: string) => ServedCall;
   readonly unarchive: (nativeSessionId: string) => ServedCall;
 
@@ -145,6 +146,13 @@ export interface ServedTurn {
   readonly nativeTurnId: string;
   readonly isRunning: boolean;
   readonly clientMessageIds: readonly string[];
+}
+
+/** What a tool left running. */
+export interface ServedWork {
+  readonly workId: string;
+  /** The tool call that started it. */
+  readonly callId: string;
 }
 
 /** Why the server refused a call. */

@@ -75,7 +75,9 @@ export const queueListSchema = z.looseObject({ data: z.array(queuedSchema) });
 
 export const turnsListSchema = z.looseObject({ data: z.array(turnSchema) });
 
-export const anyListSchema = z.looseObject({ data: z.array(z.unknown()) });
+export const terminalsSchema = z.looseObject({
+  data: z.array(z.looseObject({ processId: z.string(), itemId: z.string() })),
+});
 
 /** What a request for an approval is about. */
 export const approvalSchema = z.looseObject({

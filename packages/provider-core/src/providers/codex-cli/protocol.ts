@@ -7,13 +7,13 @@ import type {
 import type { PermissionLevel } from '../../spec/session-config.js';
 import { declineRequest, readNotification, readStatus } from './frames.js';
 import {
-  anyListSchema,
   configReadSchema,
   idListSchema,
   initializedServerSchema,
   openedThreadSchema,
   queueAddedSchema,
   queueListSchema,
+  terminalsSchema,
   threadReadSchema,
   turnsListSchema,
 } from './frames.wire.js';
@@ -83,7 +83,15 @@ export const codexProtocol: ServedProtocol = {
     method: 'thread/backgroundTerminals/list',
     params: { threadId },
   }),
-  countBackgroundWork: (result) => anyListSchema.safeParse(result).data?.data.length ?? 0,
+  readBackgroundWork: (result) =>
+    (terminalsSchema.safeParse(result).data?.data ?? []).map(({ processId, itemId }) => ({
+      workId: processId,
+      callId: itemId,
+    })),
+  endBackgroundWork: (threadId, processId) => ({
+    method: 'thread/backgroundTerminals/terminate',
+    params: { threadId, processId },
+  }),
   archive: (threadId) => ({ method: 'thread/archive', params: { threadId } }),
   unarchive: (threadId) => ({ method: 'thread/unarchive', params: { threadId } }),
 

@@ -61,7 +61,7 @@ async function withBackgroundWork(
   try {
     const call = way.protocol.listBackgroundWork(opened.nativeSessionId);
     const result = await server.connection.call(call, { deadlineMs: BACKGROUND_DEADLINE_MS });
-    return { ...event, backgroundWork: way.protocol.countBackgroundWork(result) };
+    return { ...event, backgroundWork: way.protocol.readBackgroundWork(result).length };
   } catch {
     return event;
   }

@@ -14,6 +14,8 @@ export interface InterruptRequest {
   readonly runningTurnId: string | undefined;
   /** Ids of our messages that went in over this connection. */
   readonly submitted: ReadonlySet<string>;
+  /** The tool calls of the running turn. */
+  readonly calls: ReadonlySet<string>;
   readonly deadlineMs: number;
 }
 
@@ -29,6 +31,7 @@ export async function interruptSession(request: InterruptRequest): Promise<void>
       clock: context.clock,
       layer: 'served-pane',
     });
+    await endWork(request);
   } catch (error) {
     context.logger.warn({ err: error }, 'interrupt by force');
     const { left } = await endServerProcesses(server.record, {
@@ -78,6 +81,22 @@ async function interruptOnce(request: InterruptRequest): Promise<boolean> {
     .call(protocol.interrupt(opened.nativeSessionId, turnId), limits)
     .catch(ignoreRefusal);
   return false;
+}
+
+/** An interrupt leaves the turn's commands running; what an earlier turn left running stays. */
+async function endWork({ way, server, opened, calls, deadlineMs }: InterruptRequest) {
+  const { protocol } = way;
+  const { nativeSessionId } = opened;
+  const limits = { deadlineMs };
+  const listing = await server.connection.call(
+    protocol.listBackgroundWork(nativeSessionId),
+    limits,
+  );
+  for (const { workId, callId } of protocol.readBackgroundWork(listing)) {
+    if (!calls.has(callId)) continue;
+    const call = protocol.endBackgroundWork(nativeSessionId, workId);
+    await server.connection.call(call, limits).catch(ignoreRefusal);
+  }
 }
 
 async function findRunning({ way, server, opened }: InterruptRequest): Promise<string | undefined> {

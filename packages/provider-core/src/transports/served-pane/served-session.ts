@@ -60,6 +60,9 @@ export class ServedSession implements OpenSession {
   readonly #submitted = new Set<string>();
   #runningTurnId: string | undefined;
   readonly #endedTurns = new Set<string>();
+  /** The tool calls since the last message that was taken in. */
+  readonly #turnCalls = new Set<string>();
+  #turnOfCalls: string | undefined;
 
   constructor(parts: ServedSessionParts) {
     const { opened, server, request } = parts;
@@ -163,7 +166,7 @@ export class ServedSession implements OpenSession {
     });
     try {
       for await (const event of queue) {
-        this.#noteEnd(event);
+        this.#note(event);
         yield event;
       }
     } finally {
@@ -177,7 +180,8 @@ export class ServedSession implements OpenSession {
   async interrupt({ deadlineMs }: { readonly deadlineMs: number }): Promise<void> {
     const runningTurnId = this.#runningTurnId;
     const submitted = this.#submitted;
-    await interruptSession({ ...this.#parts, runningTurnId, submitted, deadlineMs });
+    const calls = this.#turnCalls;
+    await interruptSession({ ...this.#parts, runningTurnId, submitted, calls, deadlineMs });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -217,9 +221,15 @@ export class ServedSession implements OpenSession {
     else this.#early.push(followed);
   }
 
-  #noteEnd(followed: FollowedEvent): void {
-    if (followed.kind !== 'record' || !followed.durable) return;
-    const { event } = followed;
+  #note(followed: FollowedEvent): void {
+    if (followed.kind !== 'record') return;
+    const { event, durable } = followed;
+    if (event.type === 'tool_started') this.#turnCalls.add(event.callId);
+    if (!durable) return;
+    if (event.type === 'message_accepted' && event.nativeTurnId !== this.#turnOfCalls) {
+      this.#turnOfCalls = event.nativeTurnId;
+      this.#turnCalls.clear();
+    }
     const isEnd = event.type === 'turn_ended' || event.type === 'turn_failed';
     if (isEnd && event.nativeTurnId !== undefined) this.#endedTurns.add(event.nativeTurnId);
   }
