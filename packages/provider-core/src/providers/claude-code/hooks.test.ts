@@ -111,18 +111,28 @@ describe('the gate', () => {
 
 describe('the barrier', () => {
   const call = { tool_name: 'Bash', tool_input: { tool_use_id: 'inner' }, tool_use_id: 'toolu_7' };
-  const record = () => {
+  const record = (
+    rows = '{"promptId":"p1"}\n{"content":[{"type":"tool_use","id":"toolu_7"}]}\n',
+  ) => {
     const folder = join(root, 'home', 'projects', '-work');
     mkdirSync(folder, { recursive: true });
-    writeFileSync(
-      join(folder, `${SESSION}.jsonl`),
-      '{"content":[{"type":"tool_use","id":"toolu_7"}]}\n',
-    );
+    writeFileSync(join(folder, `${SESSION}.jsonl`), rows);
   };
 
   it('lets a tool run whose call stands in the record', () => {
     record();
-    expect(run('barrier.sh', { session_id: SESSION, ...call })).toBe('');
+    expect(run('barrier.sh', { session_id: SESSION, prompt_id: 'p1', ...call })).toBe('');
+  });
+
+  it('lets a tool wait until its message stands in the record too', () => {
+    record('{"content":[{"type":"tool_use","id":"toolu_7"}]}\n');
+    const path = join(root, 'home', 'projects', '-work', `${SESSION}.jsonl`);
+    const later = `(sleep 0.3; echo '{"promptId":"p1"}' >>"$2") & sh "$1"/barrier.sh; grep -c p1 "$2"`;
+    const { stdout } = spawnSync('/bin/sh', ['-c', later, 'x', filesDir, path], {
+      input: JSON.stringify({ session_id: SESSION, prompt_id: 'p1', ...call }),
+      encoding: 'utf8',
+    });
+    expect(stdout).toBe('1\n');
   });
 
   it('lets the tools of a subagent run', () => {

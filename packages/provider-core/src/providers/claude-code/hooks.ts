@@ -143,12 +143,16 @@ const BARRIER_LINES = [
   'case $head in *\'"agent_id":"\'*) exit 0 ;; esac',
   'id=${payload##*\\"tool_use_id\\":\\"}; id=${id%%\\"*}',
   'case $id in "" | *[!A-Za-z0-9_-]*) deny "The tool call has no readable id." ;; esac',
+  // In a new file the call has been seen to stand before the message it belongs to: both must be there.
+  'prompt=',
+  'case $head in *\'"prompt_id":"\'*) prompt=${head#*\\"prompt_id\\":\\"}; prompt=${prompt%%\\"*} ;; esac',
+  'case $prompt in *[!A-Za-z0-9-]*) prompt= ;; esac',
+  // The end of the file first; the whole of it for what is longer than that.
+  'holds() { tail -c 1000000 "$record" 2>/dev/null | grep -qF "$1" || grep -qF "$1" "$record" 2>/dev/null; }',
   'tries=0',
   `while [ "$tries" -lt ${BARRIER_SECONDS * 40} ]; do`,
   '  for record in "$home"/projects/*/"$session".jsonl; do',
-  '    if tail -c 1000000 "$record" 2>/dev/null | grep -qF "\\"$id\\""; then exit 0; fi',
-  // A call whose own input is longer than the tail.
-  '    if [ $((tries % 8)) = 7 ] && grep -qF "\\"$id\\"" "$record" 2>/dev/null; then exit 0; fi',
+  '    if holds "\\"$id\\"" && holds "\\"promptId\\":\\"$prompt"; then exit 0; fi',
   '  done',
   '  sleep 0.02',
   '  tries=$((tries + 1))',
