@@ -95,7 +95,7 @@ function finish(head: RowHead, { ours, probe, ratio, band, rounds }: Figures): B
     ratio: ratio === null ? null : round(ratio),
     band: band && [round(band[0]) ?? 0, round(band[1]) ?? 0],
     target: target ?? null,
-    met: target && judged !== null ? judged <= target.atMost : null,
+    met: target && Number.isFinite(judged) ? Number(judged) <= target.atMost : null,
     rounds,
     ...(note === undefined ? {} : { note }),
   };

@@ -10,7 +10,7 @@ import type { HookReceiver } from './hook-receiver.js';
 import { tailRecord } from './record-tail.js';
 
 /** A probe's turn that has told nothing for this long is lost. */
-export const LOST_AFTER_MS = 10_000;
+export const LOST_AFTER_MS = 30_000;
 
 /** A bare Claude Code in a pane: paste, wait for the echo, Enter, and learn the end from a Stop hook or the transcript. */
 export class ClaudePane {
