@@ -12,6 +12,8 @@ export interface LaunchRequest {
   readonly resume: boolean;
   /** Let the CLI finish by itself a turn that a crash cut off (`onInterrupted: 'resume'`). */
   readonly finishInterruptedTurn: boolean;
+  /** Loopback address, with a token, at which hooks may tell a living service at once what they also write down. */
+  readonly signalUrl?: string | undefined;
   /** Absolute folder, 0700, where the plan's files and the hooks' spool live. */
   readonly filesDir: string;
 }

@@ -28,8 +28,12 @@ const SPOOLED_EVENTS = [
   'SessionEnd',
 ];
 
+/** Told over http as well: what a caller waits for. A dead address costs an error line in the pane, nothing else. */
+const ACCELERATED_EVENT = 'Stop';
+const HTTP_SECONDS = 2;
+
 /** The `hooks` part of the settings file. */
-export function createHookSettings(filesDir: string): object {
+export function createHookSettings(filesDir: string, signalUrl?: string): object {
   const command = (script: string, timeout: number, argument = '') => [
     {
       hooks: [
@@ -46,9 +50,17 @@ export function createHookSettings(filesDir: string): object {
     PreToolUse: command('barrier.sh', BARRIER_SECONDS + 10),
     PermissionRequest: command('approval.sh', APPROVAL_SECONDS + 60),
     ...Object.fromEntries(
-      SPOOLED_EVENTS.map((event) => [event, command('spool.sh', 10, ` ${event}`)]),
+      SPOOLED_EVENTS.map((event) => [
+        event,
+        [...command('spool.sh', 10, ` ${event}`), ...createHttpHook(event, signalUrl)],
+      ]),
     ),
   };
+}
+
+function createHttpHook(event: string, signalUrl: string | undefined): readonly object[] {
+  if (signalUrl === undefined || event !== ACCELERATED_EVENT) return [];
+  return [{ hooks: [{ type: 'http', url: `${signalUrl}/${event}`, timeout: HTTP_SECONDS }] }];
 }
 
 interface HookFilesRequest {

@@ -83,10 +83,10 @@ function planFiles(request: LaunchRequest, nativeSessionId: string): readonly Pl
   ];
 }
 
-function planSettings({ config, filesDir }: LaunchRequest): object {
+function planSettings({ config, filesDir, signalUrl }: LaunchRequest): object {
   const { allow = [], deny = [] } = config.toolPolicy ?? {};
   return {
-    hooks: createHookSettings(filesDir),
+    hooks: createHookSettings(filesDir, signalUrl),
     ...(allow.length + deny.length > 0 ? { permissions: { allow, deny } } : {}),
     // With this key set, newer versions do not lay their offer of another renderer over the composer.
     tui: 'default',

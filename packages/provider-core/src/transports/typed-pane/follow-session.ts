@@ -1,8 +1,9 @@
 import type { RecordCursor, RecordEvent } from '../../spec/record-event.js';
-import type { GateVerdict } from '../../spec/typed-pane.js';
+import type { GateVerdict, PaneSignal } from '../../spec/typed-pane.js';
 import { followJsonLines } from '../../state/follow-json-lines.js';
 import { EventQueue } from '../served-pane/event-queue.js';
 import type { FollowedEvent } from '../session-transport.js';
+import { hearSignals } from './http-signals.js';
 import type { LivePane } from './live-pane.js';
 import type { RunningDelivery } from './running-delivery.js';
 import { findRecords, nativeIdOf, spoolPath } from './session-files.js';
@@ -24,10 +25,11 @@ export async function* followSession(
   const queue = new EventQueue<FollowedEvent>();
   const stop = new AbortController();
   const ended = AbortSignal.any([signal, stop.signal]);
-  const background = { tasks: 0 };
+  const sink: Sink = { pane, queue, background: { tasks: 0 }, heard: new Set() };
+  const deafen = await hearSignals(pane.way, pane.context, (sign) => hear(sign, sink));
   const sources = [
-    followSpool({ pane, queue, background }, delivery, ended),
-    followRecord({ pane, queue, background }, since, ended),
+    followSpool(sink, delivery, ended),
+    followRecord(sink, since, ended),
     watchPane(pane, queue, ended),
   ];
   for (const source of sources) source.catch((error: unknown) => queue.fail(error));
@@ -37,6 +39,7 @@ export async function* followSession(
     yield* queue;
   } finally {
     stop.abort();
+    deafen();
     await Promise.allSettled(sources);
   }
 }
@@ -46,14 +49,29 @@ interface Sink {
   readonly queue: EventQueue<FollowedEvent>;
   /** The record does not tell of background work; the hook at the turn's end does. */
   readonly background: { tasks: number };
+  /** What came over http, until the spool says it again. */
+  readonly heard: Set<string>;
+}
+
+/** Takes what a hook said at once; the same line of the spool is left out then. */
+function hear(sign: PaneSignal, sink: Sink): void {
+  if (sign.type !== 'record') return;
+  sink.heard.add(JSON.stringify(sign.event));
+  tellEvent(sign.event, sink);
+}
+
+function tellEvent(event: RecordEvent, { queue, background }: Sink): void {
+  if (event.type === 'turn_ended') background.tasks = event.backgroundWork;
+  queue.push({ kind: 'record', event, durable: false });
 }
 
 async function followSpool(
-  { pane, queue, background }: Sink,
+  sink: Sink,
   delivery: RunningDelivery,
   signal: AbortSignal,
 ): Promise<void> {
-  const { way, context } = pane;
+  const { queue, heard } = sink;
+  const { way, context } = sink.pane;
   const fromByte = delivery.spoolFrom;
   for await (const { value } of lines(spoolPath(way, context), fromByte, signal)) {
     const sign = way.readSignal(value);
@@ -61,9 +79,8 @@ async function followSpool(
       queue.push({ kind: 'identity_changed', nativeSessionId: sign.nativeSessionId });
     }
     if (sign?.type === 'gate') tellPassed(sign.verdict, delivery, queue);
-    if (sign?.type !== 'record') continue;
-    if (sign.event.type === 'turn_ended') background.tasks = sign.event.backgroundWork;
-    queue.push({ kind: 'record', event: sign.event, durable: false });
+    if (sign?.type !== 'record' || heard.delete(JSON.stringify(sign.event))) continue;
+    tellEvent(sign.event, sink);
   }
 }
 

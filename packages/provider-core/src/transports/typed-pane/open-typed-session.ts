@@ -12,6 +12,7 @@ import { openTmuxServer } from '../tmux/open-tmux-server.js';
 import { isTmuxError } from '../tmux/tmux-error.js';
 import type { PaneObservation, TmuxServer } from '../tmux/tmux-server.js';
 import { followSession } from './follow-session.js';
+import { openSignalPort } from './http-signals.js';
 import { interruptSession } from './interrupt-session.js';
 import { launchPane, terminalIdOf } from './launch-pane.js';
 import { type LivePane, leaseToken, readPaneActivity, readPaneProcess } from './live-pane.js';
@@ -100,6 +101,7 @@ async function launch(parts: OpenParts & { readonly deadPane: PaneObservation })
 
 async function createOpenSession({ pane, recovered, report }: Opened): Promise<OpenSession> {
   const { way, context, server, sessionName } = pane;
+  await openSignalPort(context);
   const delivery: RunningDelivery = { spoolFrom: await findSpoolEnd(way, context) };
   return {
     nativeSessionId: nativeIdOf(context),
