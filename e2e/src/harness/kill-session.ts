@@ -1,6 +1,8 @@
+import { existsSync, watch } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { LossDepth, ProcessSight } from '@holdfast/provider-core/certification';
+import { createDeferred } from './deferred.js';
 import { findProcessesByNonce, killUntilGone } from './processes.js';
 import type { TmuxDoor } from './tmux.js';
 
@@ -28,6 +30,31 @@ export async function killSession(session: DoomedSession, depth: LossDepth): Pro
   const nonces = await readNonces(session);
   if (nonces.length === 0) throw new Error('No launch record names a nonce to find processes by.');
   await killUntilGone(() => findByNonces(nonces));
+}
+
+/** Arms a trap for the processes the session has now: all of them get SIGKILL the moment `path` is there. */
+export async function killWhenWritten(
+  session: DoomedSession,
+  path: string,
+): Promise<{ readonly done: Promise<void> }> {
+  const doomed = await findByNonces(await readNonces(session));
+  const { promise: done, resolve } = createDeferred<void>();
+  // Synchronous from here on: each millisecond is one in which a buffer could be flushed.
+  const watcher = watch(dirname(path), () => {
+    if (!existsSync(path)) return;
+    for (const { pid } of doomed) killNow(pid);
+    watcher.close();
+    resolve();
+  });
+  return { done };
+}
+
+function killNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It died by itself.
+  }
 }
 
 /** The nonces of the session's launch and of the servers it may use. */

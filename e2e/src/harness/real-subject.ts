@@ -12,7 +12,7 @@ import type {
   SubjectTurnOptions,
 } from '@holdfast/provider-core/certification';
 import type { CliUnderTest } from './cli-under-test.js';
-import { killSession } from './kill-session.js';
+import { type DoomedSession, killSession, killWhenWritten } from './kill-session.js';
 import { findLeftovers } from './leftovers.js';
 import { type ModelLifetime, startModelLifetime } from './model-lifetime.js';
 import { orphanLease } from './orphan-lease.js';
@@ -187,16 +187,9 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
     this.#open.delete(this.nativeSessionId(handle));
   };
 
-  lose = (handle: HandleJson, depth: LossDepth): Promise<void> =>
-    killSession(
-      {
-        stateDir: this.place.stateDir,
-        nativeSessionId: this.nativeSessionId(handle),
-        tmuxSession: this.#tmuxSession(handle),
-        tmux: this.tmux,
-      },
-      depth,
-    );
+  lose = (handle: HandleJson, depth: LossDepth) => killSession(this.#doomed(handle), depth);
+  killAllWhenWritten = (handle: HandleJson, path: string) =>
+    killWhenWritten(this.#doomed(handle), path);
 
   livingProcesses = () => findProcessesOf(this.place.root);
   restartModel = () => this.lifetime.restart();
@@ -209,6 +202,7 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
   createFolder = () => this.place.createFolder('folder');
   hasFiles = async (folder: string) => (await readdir(folder)).length > 0;
   createVirginCliHome = () => this.place.createFolder('virgin');
+  writeCall = (path: string) => this.fixture.writeCall(path);
   shellCall = (command: string) => this.fixture.shellCall(command);
   orphanLease = (handle: HandleJson) => orphanLease(this.cliHome, this.nativeSessionId(handle));
 
@@ -285,6 +279,12 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
 
   #startedWith(handle: HandleJson): HandleJson {
     return this.#startConfigs.get(this.nativeSessionId(handle)) ?? {};
+  }
+
+  #doomed(handle: HandleJson): DoomedSession {
+    const { stateDir } = this.place;
+    const nativeSessionId = this.nativeSessionId(handle);
+    return { stateDir, nativeSessionId, tmuxSession: this.#tmuxSession(handle), tmux: this.tmux };
   }
 
   #tmuxSession(handle: HandleJson): string | undefined {

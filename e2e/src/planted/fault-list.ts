@@ -9,6 +9,8 @@ export interface PlantedFault {
   readonly layer?: string;
   /** Planted between us and the real CLI: a program that starts it otherwise than it was asked to. */
   readonly cli?: CliFault;
+  /** How often the fault may have no effect before the proof counts as blind; once when absent. */
+  readonly attempts?: number;
   /** Planted around the subject: what happens to the machine. */
   readonly machine?: 'service_takes_cli_along' | 'fence_is_open' | 'record_is_buffered';
 }
@@ -87,14 +89,19 @@ const typedOnly: readonly PlantedFault[] = [
     certification: 'CertInterruptedTurnFinishes',
     layer: 'nudges_instead',
   },
-  { name: 'drops --model', certification: 'CertStableModel', cli: 'drops_model' },
   {
     name: 'drops the prompt file',
     certification: 'CertStableSystemPrompt',
     cli: 'drops_system_prompt',
   },
   { name: 'drops --mcp-config', certification: 'CertStableMcpConfig', cli: 'drops_mcp_config' },
-  { name: 'has no barrier', certification: 'CertDurableBeforeTools', cli: 'drops_barrier' },
+  {
+    name: 'has no barrier',
+    certification: 'CertDurableBeforeTools',
+    cli: 'drops_barrier',
+    // A race that the CLI's own timer wins now and then, the more so on a busy machine.
+    attempts: 6,
+  },
   { name: 'hides its children', certification: 'CertNoChildSurvives', cli: 'drops_nonce' },
   { name: 'answers every page', certification: 'CertVirginHome', cli: 'answers_pages' },
   { name: 'reports another id', certification: 'CertSessionIdChange', layer: 'reports_another_id' },

@@ -6,7 +6,6 @@ export type CliFault =
   | 'drops_resume'
   | 'repeats_message'
   | 'drops_session_id'
-  | 'drops_model'
   | 'drops_system_prompt'
   | 'drops_mcp_config'
   | 'drops_barrier'
@@ -44,7 +43,6 @@ const scripts: Readonly<Record<CliFault, string>> = {
   repeats_message: `
 case "$*" in *--resume*) set -- "$@" "Remember the codeword heron.";; esac`,
   drops_session_id: drop('--session-id', { always: true }),
-  drops_model: drop('--model'),
   drops_system_prompt: drop('--append-system-prompt-file'),
   drops_mcp_config: drop('--mcp-config'),
   drops_barrier: dropHook('PreToolUse'),

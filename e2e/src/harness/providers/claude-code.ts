@@ -34,6 +34,7 @@ export const claudeCode: ProviderFixture = {
     ['.claude/projects/-work/old.jsonl', '{"type":"user"}'],
   ],
   shellCall: (command) => shellToolCall('anthropic-messages', command),
+  writeCall: (path) => ({ name: 'Write', input: { file_path: path, content: 'written' } }),
   // Not `full`: the CLI refuses that to root.
   unattended: { toolPolicy: { permissions: 'edit', allow: ['Bash'] } },
   withoutRetries: { env: { CLAUDE_CODE_MAX_RETRIES: '0' } },

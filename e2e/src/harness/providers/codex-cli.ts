@@ -34,6 +34,7 @@ export const codexCli: ProviderFixture = {
     ['.codex/config.toml', 'model = "made-up"\n'],
   ],
   shellCall: (command) => shellToolCall('openai-responses', command),
+  writeCall: (path) => shellToolCall('openai-responses', `echo written > ${path}`),
   unattended: { toolPolicy: { permissions: 'full' } },
   withoutRetries: {},
   forcedPage: {},

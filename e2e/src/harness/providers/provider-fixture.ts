@@ -21,6 +21,7 @@ export interface ProviderFixture {
   readonly basePath: string;
   readonly env: Readonly<Record<string, string>>;
   readonly shellCall: (command: string) => ScriptedToolCall;
+  readonly writeCall: (path: string) => ScriptedToolCall;
   /** Runs shell calls without asking. */
   readonly unattended: HandleJson;
   readonly withoutRetries: HandleJson;

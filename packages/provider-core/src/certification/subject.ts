@@ -112,6 +112,13 @@ export interface CertificationSubject {
 
   /** A tool call by which this provider's model runs a shell command. */
   readonly shellCall: (command: string) => ScriptedToolCall;
+  /** A tool call by which this provider's model writes a file in the working directory, as fast as it can. */
+  readonly writeCall: (path: string) => ScriptedToolCall;
+  /** Arms a trap: the moment `path` is there, every process the session has now gets SIGKILL. */
+  readonly killAllWhenWritten: (
+    handle: HandleJson,
+    path: string,
+  ) => Promise<{ readonly done: Promise<void> }>;
   /** A configuration under which the provider runs such a call without asking. */
   readonly unattended: Partial<SessionConfig>;
   /** A configuration with one more MCP server, and a name its tool is offered under. */
