@@ -10,9 +10,9 @@ import { type LivePane, readPaneProcess, readPaneScreen } from './live-pane.js';
 import { nativeIdOf } from './session-files.js';
 import { SignalSpool } from './signal-spool.js';
 
-const POLL_MS = 40;
+const POLL_MS = 20;
 /** A page counts once it has stood unchanged for this many looks: a screen under construction may look like one. */
-const STABLE_LOOKS = 12;
+const STABLE_LOOKS = 25;
 
 /** What the CLI told of its start. */
 export interface StartReport {
