@@ -3,10 +3,14 @@ import { join } from 'node:path';
 import type { ServedPane } from '../../spec/served-pane.js';
 import type { SessionContext } from '../session-transport.js';
 
-/** The process that holds the provider's own writer lock on the session; absent when none can be seen. */
+/**
+ * The process that holds the provider's own writer lock on the session; absent when none can be seen, or it is one of
+ * `isOurs`, which is asked first because it costs less than to prove that a process has the lock's file open.
+ */
 export async function findWriter(
   { record }: ServedPane,
   { cliHome, nativeSessionId }: Pick<SessionContext, 'cliHome' | 'nativeSessionId'>,
+  isOurs: (pid: number) => Promise<boolean> = async () => false,
 ): Promise<{ readonly pid: number } | undefined> {
   if (!record.writerLock || nativeSessionId === undefined) return undefined;
   const path = join(cliHome, record.writerLock(nativeSessionId));
@@ -17,6 +21,7 @@ export async function findWriter(
   for (const line of locks.split('\n')) {
     const [, kind, , , pid = '', place = ''] = line.trim().split(/\s+/);
     if (kind !== 'FLOCK' || place.split(':')[2] !== String(file.ino)) continue;
+    if (await isOurs(Number(pid))) return undefined;
     // Another file system may have the same inode number.
     if (await hasOpen(Number(pid), path)) return { pid: Number(pid) };
   }

@@ -6,7 +6,7 @@ import { findWriter } from './find-writer.js';
 import { observeSession } from './observe-session.js';
 import { openServedSession } from './open-served-session.js';
 import { listServerDirs, readServerRecord } from './server-files.js';
-import { findServerProcesses } from './server-process.js';
+import { isOfServer } from './server-process.js';
 import { readSessionRecord } from './session-record.js';
 import { DEFAULT_WATCHDOG_TIMES, type WatchdogTimes } from './watchdog-script.js';
 
@@ -30,13 +30,12 @@ async function findForeignOwner(
   way: ServedPane,
   context: SessionContext,
 ): Promise<SessionOwner | undefined> {
-  const writer = await findWriter(way, context);
-  if (!writer) return undefined;
-  for (const dir of await listServerDirs(context.stateDir)) {
-    const record = await readServerRecord(dir);
-    // A launcher's child is the server's as well.
-    if (record && findServerProcesses(record).some(({ pid }) => pid === writer.pid))
-      return undefined;
-  }
-  return { kind: 'foreign', pid: writer.pid };
+  const writer = await findWriter(way, context, async (pid) => {
+    for (const dir of await listServerDirs(context.stateDir)) {
+      const record = await readServerRecord(dir);
+      if (record && (await isOfServer(record, pid))) return true;
+    }
+    return false;
+  });
+  return writer && { kind: 'foreign', pid: writer.pid };
 }

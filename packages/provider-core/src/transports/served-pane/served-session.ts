@@ -5,6 +5,7 @@ import { JsonRpcLost, JsonRpcRefusal } from '../json-rpc/json-rpc-error.js';
 import type {
   EffectiveSettings,
   FollowedEvent,
+  InterruptOptions,
   OpenSession,
   SessionActivity,
   SubmitRequest,
@@ -177,9 +178,10 @@ export class ServedSession implements OpenSession {
     }
   }
 
-  async interrupt({ deadlineMs }: { readonly deadlineMs: number }): Promise<void> {
+  async interrupt({ deadlineMs, turnId }: InterruptOptions): Promise<void> {
     const runningTurnId = this.#runningTurnId;
-    const submitted = this.#submitted;
+    // Also what an earlier process put in and this one only attached to.
+    const submitted = new Set([...this.#submitted, turnId]);
     const calls = this.#turnCalls;
     await interruptSession({ ...this.#parts, runningTurnId, submitted, calls, deadlineMs });
   }

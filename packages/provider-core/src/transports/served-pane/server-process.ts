@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { observePid, ownIdentity, type ProcessState } from '../../state/process-identity.js';
 import {
   type EndProcessesReport,
@@ -25,6 +26,14 @@ export function observeWatchdog({ watchdog }: ServerRecord): ProcessState {
   return watchdog ? observePid(watchdog.pid, watchdog.startTime) : 'dead';
 }
 
+/** Whether the living process `pid` is the server, or was started by it: a launcher's child carries the nonce. */
+export async function isOfServer(record: ServerRecord, pid: number): Promise<boolean> {
+  if (judgePlace(record) !== 'here') return false;
+  if (record.server?.pid === pid) return observeServer(record) === 'alive';
+  const environ = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+  return environ.split('\0').includes(`${NONCE_VARIABLE}=${record.nonce}`);
+}
+
 /** How often is looked again for a process that was forked while the others were ended. */
 const ROUNDS = 5;
 
@@ -46,8 +55,7 @@ export async function endServerProcesses(
   return { ended, left: [...left] };
 }
 
-/** Everything alive that belongs to the server, its watchdog included. */
-export function findServerProcesses(record: ServerRecord): readonly FoundProcess[] {
+function findServerProcesses(record: ServerRecord): readonly FoundProcess[] {
   if (judgePlace(record) !== 'here') return [];
   const living = [record.watchdog, record.server].filter((each) => each !== undefined);
   const trees = living
