@@ -1,10 +1,17 @@
 import { type ShownPane, type ShowPaneRequest, sessionNameOf, showPane } from './shown-pane.js';
 
+interface PaneOptions {
+  readonly replace: boolean;
+  /** Whether there is something to show by now; absent when there is. */
+  readonly whenReady?: () => Promise<boolean>;
+}
+
 /** The pane of an open session, which comes while turns run already: it only shows. */
 export class PaneView {
   readonly #request: Omit<ShowPaneRequest, 'replace'>;
   #pane: ShownPane | undefined;
   #pending: Promise<void> | undefined;
+  #wanted: PaneOptions | undefined;
   #isOpening = false;
 
   constructor(request: Omit<ShowPaneRequest, 'replace'>, pane: ShownPane | undefined) {
@@ -21,11 +28,17 @@ export class PaneView {
     return this.#pane?.terminalId;
   }
 
-  /** Opens the pane once `whenReady` says that there is something to show. Asked again, it does nothing. */
-  show(options: { readonly replace: boolean; readonly whenReady?: () => Promise<boolean> }): void {
-    if (this.#pending || (this.#pane && !options.replace)) return;
+  /** Says that a pane is missing, or shows a server that is gone. It is opened when {@link show} is called. */
+  want(options: PaneOptions): void {
+    if (this.#wanted || (this.#pane && !options.replace)) return;
+    this.#wanted = options;
     this.#isOpening = true;
-    this.#pending = this.#open(options).finally(() => {
+  }
+
+  /** Opens the pane that is wanted. Later than the message went in: starting a terminal takes the processor from the turn. */
+  show(): void {
+    if (this.#pending || !this.#wanted) return;
+    this.#pending = this.#open(this.#wanted).finally(() => {
       this.#isOpening = false;
     });
   }
@@ -35,13 +48,7 @@ export class PaneView {
     await this.#pending;
   }
 
-  async #open({
-    replace,
-    whenReady,
-  }: {
-    readonly replace: boolean;
-    readonly whenReady?: () => Promise<boolean>;
-  }): Promise<void> {
+  async #open({ replace, whenReady }: PaneOptions): Promise<void> {
     if (whenReady && !(await whenReady())) return;
     this.#pane = await showPane({ ...this.#request, replace });
   }

@@ -100,7 +100,7 @@ export class ServedSession implements OpenSession {
       },
     });
     // Without a record there is nothing a pane could show yet.
-    if (parts.isFollowed && parts.hasRecord) this.#pane.show({ replace: server.wasStarted });
+    if (parts.isFollowed && parts.hasRecord) this.#pane.want({ replace: server.wasStarted });
     // For JSON-RPC the fence is the connection: who has lost the lease has none.
     this.#fenceWatch = startTicker(FENCE_LOOK_MS, () => {
       if (!request.fence.isCurrent()) server.connection[Symbol.dispose]();
@@ -144,10 +144,14 @@ export class ServedSession implements OpenSession {
       signal,
     });
     if (outcome === 'taken') this.#takenBefore = turnId;
-    this.#pane.show({ replace: false, whenReady: () => this.#untilFollowed() });
+    if (this.#parts.hasRecord) return;
+    this.#pane.want({ replace: false, whenReady: () => this.#untilFollowed() });
+    this.#pane.show();
   }
 
   async *follow(since: RecordCursor, signal: AbortSignal): AsyncGenerator<FollowedEvent> {
+    // Attached to a turn that runs already: there is nothing to wait for.
+    if (this.#submitted.size === 0) this.#pane.show();
     const queue = new EventQueue<FollowedEvent>();
     for (const event of this.#early.splice(0)) queue.push(event);
     this.#queue = queue;
@@ -228,6 +232,7 @@ export class ServedSession implements OpenSession {
     const { event, durable } = followed;
     if (event.type === 'tool_started') this.#turnCalls.add(event.callId);
     if (!durable) return;
+    if (event.type === 'message_accepted') this.#pane.show();
     if (event.type === 'message_accepted' && event.nativeTurnId !== this.#turnOfCalls) {
       this.#turnOfCalls = event.nativeTurnId;
       this.#turnCalls.clear();
