@@ -1,5 +1,6 @@
 import { requirements } from '@holdfast/provider-core/certification';
-import { RealSubject, type RealSubjectOptions } from '../harness/real-subject.js';
+import { RealSubject } from '../harness/real-subject.js';
+import type { RealSubjectOptions } from '../harness/real-subject-options.js';
 import type { PlantedFault } from '../planted/fault-list.js';
 import { plantInMachine } from '../planted/plant-in-machine.js';
 import { wrapCli } from '../planted/wrap-cli.js';

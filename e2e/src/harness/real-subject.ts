@@ -11,7 +11,6 @@ import type {
   SubjectTurn,
   SubjectTurnOptions,
 } from '@holdfast/provider-core/certification';
-import type { CliUnderTest } from './cli-under-test.js';
 import { type DoomedSession, killSession, killWhenWritten } from './kill-session.js';
 import { findLeftovers } from './leftovers.js';
 import { type ModelLifetime, startModelLifetime } from './model-lifetime.js';
@@ -20,26 +19,12 @@ import { createPlace, type Place } from './place.js';
 import { findProcessesOf, killUntilGone } from './processes.js';
 import { getProviderFixture } from './providers/index.js';
 import type { ProviderFixture } from './providers/provider-fixture.js';
+import type { RealSubjectOptions, RealTurnOptions } from './real-subject-options.js';
+import { sendOnceShown } from './send-once-shown.js';
 import { createTmuxDoor, type TmuxDoor } from './tmux.js';
 import { waitFor } from './wait-for.js';
 import type { WorkerAction } from './worker/worker-command.js';
 import { startWorker, type WorkerProcess } from './worker-process.js';
-
-export interface RealSubjectOptions {
-  readonly cli: CliUnderTest;
-  readonly layer: 'provider-core' | 'agent';
-  /** A fault planted in the layer that the workers run. */
-  readonly plant?: string | undefined;
-  /** Laid over every configuration. */
-  readonly config?: HandleJson | undefined;
-  /** In place of the fixture's own: how the CLI's home is set up. */
-  readonly prepareCliHome?: ProviderFixture['prepareCliHome'] | undefined;
-}
-
-interface RealTurnOptions extends SubjectTurnOptions {
-  /** Added to the worker's environment. */
-  readonly env?: Readonly<Record<string, string>>;
-}
 
 /** A layer over a real CLI in real tmux, with folders, a model and a tmux server of its own. */
 export class RealSubject implements CertificationSubject, AsyncDisposable {
@@ -216,6 +201,8 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
   leaveDraft = async (handle: HandleJson, text: string): Promise<void> => {
     await this.tmux.run('send-keys', '-t', `=${this.#tmuxSession(handle)}:`, '-l', '--', text);
   };
+  sendOnceShown = (handle: HandleJson, sign: string, text: string): Promise<void> =>
+    sendOnceShown(this.tmux, this.#tmuxSession(handle) ?? '', { sign, text });
   screen = (handle: HandleJson): Promise<string> =>
     this.tmux.run('capture-pane', '-p', '-t', `=${this.#tmuxSession(handle)}:`);
 

@@ -96,6 +96,13 @@ const typedOnly: readonly PlantedFault[] = [
   },
   { name: 'drops --mcp-config', certification: 'CertStableMcpConfig', cli: 'drops_mcp_config' },
   {
+    name: 'has no gate',
+    certification: 'CertMixedTextBlocked',
+    cli: 'drops_gate',
+    // The person has to be faster than our own Enter.
+    attempts: 6,
+  },
+  {
     name: 'has no barrier',
     certification: 'CertDurableBeforeTools',
     cli: 'drops_barrier',

@@ -8,6 +8,7 @@ export type CliFault =
   | 'drops_session_id'
   | 'drops_system_prompt'
   | 'drops_mcp_config'
+  | 'drops_gate'
   | 'drops_barrier'
   | 'drops_nonce'
   | 'answers_pages';
@@ -45,6 +46,7 @@ case "$*" in *--resume*) set -- "$@" "Remember the codeword heron.";; esac`,
   drops_session_id: drop('--session-id', { always: true }),
   drops_system_prompt: drop('--append-system-prompt-file'),
   drops_mcp_config: drop('--mcp-config'),
+  drops_gate: dropHook('UserPromptSubmit'),
   drops_barrier: dropHook('PreToolUse'),
   drops_nonce: `
 unset HOLDFAST_NONCE`,

@@ -5,6 +5,7 @@ import { handleRoundTrip } from './cases/handle-round-trip.js';
 import { interruptedTurnFinishes } from './cases/interrupted-turn-finishes.js';
 import { leaseAcrossProcesses } from './cases/lease-across-processes.js';
 import { lifecycleEvents } from './cases/lifecycle-events.js';
+import { mixedTextBlocked } from './cases/mixed-text-blocked.js';
 import { nativeResumeOnlyLatestMessage } from './cases/native-resume-only-latest-message.js';
 import { noChildSurvives } from './cases/no-child-survives.js';
 import { nonContinuableError } from './cases/non-continuable-error.js';
@@ -162,6 +163,11 @@ export const requirements = {
     behaviour: 'A draft that a person left makes the session busy and is kept.',
     requiredBy: isTypedInto,
     prove: personsDraftKept,
+  },
+  CertMixedTextBlocked: {
+    behaviour: 'A text that holds ours and what a person added is blocked.',
+    requiredBy: isTypedInto,
+    prove: mixedTextBlocked,
   },
   CertVirginHome: {
     behaviour: 'A CLI that was never set up ends in `blocked`, and nothing is pressed.',

@@ -134,6 +134,8 @@ export interface CertificationSubject {
   readonly createVirginCliHome: () => Promise<string>;
   /** Types into the session's pane as a person would, without Enter. */
   readonly leaveDraft: (handle: HandleJson, text: string) => Promise<void>;
+  /** Types and presses Enter as a person would, as soon as the pane shows `sign`; gives up when it never does. */
+  readonly sendOnceShown: (handle: HandleJson, sign: string, text: string) => Promise<void>;
   /** What the session's pane shows. */
   readonly screen: (handle: HandleJson) => Promise<string>;
   /** Makes the session's lease look like that of a process that died before the machine was started again. */

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { readUserMessages } from '../scripted-model/user-messages.js';
+import type { CertificationSubject } from '../subject.js';
+
+const message = 'Only this sentence may be sent, and nothing that a person adds to it.';
+const addition = ' PLUS THIS';
+
+/**
+ * CertMixedTextBlocked: a person adds to our text and presses Enter before we do; what would be both of us never reaches
+ * the model.
+ */
+export async function mixedTextBlocked(subject: CertificationSubject): Promise<void> {
+  const first = 'Remember the codeword heron.';
+  const { handle } = await subject.start(first);
+  const intrusion = subject.sendOnceShown(handle, 'a person adds to it', addition);
+  const outcome = await subject.begin(handle, message).finished.then(
+    () => 'completed',
+    (error: { readonly kind?: string }) => error.kind ?? String(error),
+  );
+  await intrusion;
+
+  const seen = subject.modelRequests().flatMap((request) => readUserMessages(request));
+  const mixed = seen.filter((text) => text.includes(message) && text !== message);
+  assert.deepEqual(mixed, [], `mixed messages at the model (the turn: ${outcome})`);
+  assert.equal(seen.includes(message), outcome === 'completed', `the turn: ${outcome}`);
+}
