@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -74,8 +82,17 @@ function writeJson(name, value) {
 
 /** An example need not close what it opened; whatever has our temporary HOME was started by it. */
 async function endOurProcesses() {
+  endTmuxServers(join(homedir(), '.local', 'state', 'holdfast', 'run'));
   for (const pid of listPids()) {
     if (pid !== process.pid && hasOurHome(pid)) process.kill(pid, 'SIGKILL');
+  }
+}
+
+/** Our tmux server keeps no environment to be known by; its socket is in our temporary home. */
+function endTmuxServers(folder) {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder).filter((entry) => entry.endsWith('.s'))) {
+    spawnSync('tmux', ['-S', join(folder, name), 'kill-server'], { stdio: 'ignore' });
   }
 }
 
