@@ -28,18 +28,23 @@ describe('planDelivery', () => {
     ['resource_mention', 'ask @agent-reviewer to look'],
     ['resource_mention', 'read @docs:file://x please'],
     ['image_path', '/tmp/picture.png'],
+    ['image_path', 'look:\nfirst /tmp/picture.png'],
     ['image_path', 'look:\n"./a b.jpg"\nnow'],
   ])('refuses what the composer would change (%s)', (reason, text) => {
     expect(plan(text, OLDER)).toMatchObject({ kind: 'refused', reason });
     expect(plan(text, NEWER)).toMatchObject({ kind: 'refused', reason });
   });
 
-  it.each(['/etc/passwd is a file', '//x', 'a # b', 'mail me@example.org now', 'is a.png there?'])(
-    'lets %j go in as it is',
-    (text) => {
-      expect(plan(text)).toMatchObject({ kind: 'pastes', pastes: [text] });
-    },
-  );
+  it.each([
+    '/etc/passwd is a file',
+    '//x',
+    'a # b',
+    'mail me@example.org now',
+    'is a.png there?',
+    'see /tmp/a.png please',
+  ])('lets %j go in as it is', (text) => {
+    expect(plan(text)).toMatchObject({ kind: 'pastes', pastes: [text] });
+  });
 
   it('refuses a decomposed character that would go in inline, and only then', () => {
     const long = `cafe\u0301 ${'x'.repeat(900)}`;

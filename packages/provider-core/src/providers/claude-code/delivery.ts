@@ -122,9 +122,12 @@ const REFUSALS: readonly Refusal[] = [
   },
 ];
 
-/** A line that is nothing but one path, quoted or not, of a kind of file the CLI shows to the model. */
+/** A part of a line that is a path of a kind of file the CLI shows to the model; it looks for them where a path may begin. */
 function isImagePath(line: string): boolean {
-  return /^\s*(['"]?)(?:[~./].*|[^\s'"]+)\.(?:png|jpe?g|gif|webp|bmp)\1\s*$/i.test(line);
+  const parts = line.split(/ (?=\/|[A-Za-z]:\\)/).map((part) => part.trim());
+  return parts.some((part) =>
+    /^(['"]?)(?:(?:[~./]|[A-Za-z]:\\).*|\S+)\.(?:png|jpe?g|gif|webp|bmp)\1$/i.test(part),
+  );
 }
 
 /** Characters that newer versions remove, unless they join what is seen (emoji, Devanagari and Arabic script). */

@@ -21,9 +21,18 @@ describe('showsDelivery', () => {
     ['something before it', ['draft hello']],
     ['something after it', ['hello draft']],
     ['a part of it', ['hel']],
-    ['nothing', []],
   ])('does not take %s for it', (_what, lines) => {
     expect(showsDelivery(composer(lines), delivery('hello'))).toBe(false);
+  });
+
+  it('takes an empty composer for nothing of ours', () => {
+    expect(showsDelivery(composer([], { content: 'empty' }), delivery('🙂'))).toBe(false);
+  });
+
+  it('sees a text that looks like a token, and one of pictures that tmux shows in part', () => {
+    const token = composer(['[Pasted text #1 +3 lines]'], { content: 'token' });
+    expect(showsDelivery(token, delivery('[Pasted text #1 +3 lines]'))).toBe(true);
+    expect(showsDelivery(composer(['🙂 👨‍👩‍👧‍']), delivery('🙂\n👨‍👩‍👧‍👦'))).toBe(true);
   });
 
   it('sees the token that stands for the text, and no second one', () => {

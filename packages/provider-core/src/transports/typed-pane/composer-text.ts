@@ -11,9 +11,9 @@ export function showsDelivery(
   composer: Composer,
   { pastes, shownAs }: Extract<DeliveryPlan, { kind: 'pastes' }>,
 ): boolean {
-  if (composer.content === 'token') return shownAs === 'token' && countTokens(composer) === 1;
-  if (composer.content !== 'text') return false;
-  // A token that was expanded again shows the text.
+  if (composer.content === 'empty' || composer.content === 'other_mode') return false;
+  if (composer.content === 'token' && shownAs === 'token') return countTokens(composer) === 1;
+  // A token that was expanded again shows the text, and a text may look like a token.
   return showsText(composer, pastes.join(''));
 }
 
@@ -21,7 +21,6 @@ export function showsDelivery(
 export function showsText(composer: Composer, text: string): boolean {
   const shown = visible(composer.lines.join(''));
   const wanted = visible(text);
-  if (shown === '' || wanted === '') return false;
   if (composer.isCut) return wanted.endsWith(visible(composer.lines.slice(1).join('')));
   const [start = '', ...rest] = composer.lines.join('').split(ELISION);
   const end = rest.at(-1);
@@ -33,9 +32,12 @@ function countTokens({ lines }: Composer): number {
   return lines.join('').match(/\[Pasted text #/g)?.length ?? 0;
 }
 
-/** Blanks, and what a terminal shows no cell for, are left out. */
+/**
+ * Blanks, and what a terminal shows no cell for, are left out; pictures too, for of a joined one tmux may keep a part only.
+ */
 function visible(text: string): string {
-  return text
-    .normalize('NFC')
-    .replace(/[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{M}\ufffd]/gu, '');
+  return text.normalize('NFC').replace(UNSEEN, '').replace(PICTURES, '');
 }
+
+const UNSEEN = /[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{M}\ufffd]/gu;
+const PICTURES = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}]/gu;

@@ -106,7 +106,9 @@ async function writePlannedFiles(
   files: readonly PlannedFile[],
 ): Promise<void> {
   for (const { name, content, executable } of files) {
-    await writeFileAtomic(join(filesDir, name), content, { mode: executable ? 0o700 : 0o600 });
+    const mode = executable ? 0o700 : 0o600;
+    // Planned anew at every launch: a power cut takes nothing that is missed.
+    await writeFileAtomic(join(filesDir, name), content, { mode, durable: false });
   }
 }
 

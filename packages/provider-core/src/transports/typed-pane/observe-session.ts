@@ -62,10 +62,12 @@ export async function findForeignOwner(
   way: TypedPane,
   context: SessionContext,
 ): Promise<SessionOwner | undefined> {
-  const own = new Set(listOwnProcesses(context).map(({ pid }) => pid));
-  const foreign = (await listRegistered(way, context)).find(
-    ({ nativeSessionId, pid }) =>
-      nativeSessionId === nativeIdOf(context) && !own.has(pid) && hasAddressSpace(pid),
-  );
-  return foreign ? { kind: 'foreign', pid: foreign.pid } : undefined;
+  const registered = await listRegistered(way, context);
+  const pids = registered
+    .filter(({ nativeSessionId }) => nativeSessionId === nativeIdOf(context))
+    .map(({ pid }) => pid);
+  // These alone are asked: to read the environment of every process takes longer than the rest of a turn's checks.
+  const own = new Set(listOwnProcesses(context, pids).map(({ pid }) => pid));
+  const foreign = pids.find((pid) => !own.has(pid) && hasAddressSpace(pid));
+  return foreign === undefined ? undefined : { kind: 'foreign', pid: foreign };
 }

@@ -90,7 +90,7 @@ async function readJson(path: string): Promise<unknown> {
   }
 }
 
-/** The processes of the session: the CLI, its tools, and what they left behind. */
-export function listOwnProcesses({ nonce }: SessionContext) {
-  return findProcessesByEnvironment(NONCE_VARIABLE, nonce);
+/** The processes of the session: the CLI, its tools, and what they left behind; or those of them among `pids`. */
+export function listOwnProcesses({ nonce }: SessionContext, pids?: readonly number[]) {
+  return findProcessesByEnvironment(NONCE_VARIABLE, nonce, pids);
 }

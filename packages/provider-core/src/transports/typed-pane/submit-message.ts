@@ -132,6 +132,8 @@ async function waitUntilShown(
       throw notSent();
     }
     if (clock.monotonicMs() >= end) {
+      // The composer was empty before: what stands there came of our paste, and would bar every later one.
+      await clearComposer(pane);
       throw new TimedOutError({
         awaiting: 'the composer to show the message and nothing else',
         limitMs,

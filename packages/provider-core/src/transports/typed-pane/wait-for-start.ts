@@ -45,7 +45,11 @@ export async function waitForStart(
     const screen = await readPaneScreen(pane);
     if (screen.state === 'composer' && registered && report) return report;
     if (page.isStable(screen)) await meetPage(pane, screen);
-    if (clock.monotonicMs() >= end) throw missedStart(screen, deadlineMs);
+    if (clock.monotonicMs() >= end) {
+      throw registered && screen.state === 'composer'
+        ? withoutHooks(pane)
+        : missedStart(screen, deadlineMs);
+    }
     await clock.sleep(POLL_MS, signal);
   }
 }
@@ -118,6 +122,13 @@ async function meetPage(
     page.answer?.needs === 'trust_working_dir' && pane.context.config.trustWorkingDir === true;
   if (!page.answer || !isAllowed) throw new BlockedError(page.dialog, page.text);
   await answerPage(pane, page);
+}
+
+/** Without its hooks nothing proves a message; a setting of the user's can switch them off. */
+function withoutHooks({ context }: LivePane): Error {
+  const detail =
+    'it is up, but runs none of our hooks. Remove what disables hooks in its settings.';
+  return new CliUnusableError(context.binary, 'unresponsive', detail);
 }
 
 function missedStart(screen: PaneScreen, limitMs: number): Error {
