@@ -22,8 +22,3 @@ export async function appendLine(path: string, value: unknown): Promise<void> {
   await file.datasync();
   await file.close();
 }
-
-/** The least that a turn has to make durable: its message before sending, the sending, the end. */
-export async function keepTurn(path: string): Promise<void> {
-  for (const step of ['prepared', 'submitting', 'ended']) await appendLine(path, { step });
-}
