@@ -29,6 +29,17 @@ describe('writeFileAtomic', () => {
     expect(await readdir(dir)).toEqual(['record.json']);
   });
 
+  it('waits for the disk only where the file must survive a power cut', async () => {
+    const path = join(await temporaryDir(), 'record.json');
+    const steps: string[] = [];
+    setFaultHook((step) => steps.push(step));
+    await writeFileAtomic(path, 'kept', { durable: false });
+    expect(await readFile(path, 'utf8')).toBe('kept');
+    expect(steps.filter((step) => step.endsWith('synced'))).toEqual([]);
+    await writeFileAtomic(path, 'durable');
+    expect(steps.filter((step) => step.endsWith('synced'))).toHaveLength(2);
+  });
+
   it('makes files 0600 and folders 0700', async () => {
     const dir = await temporaryDir();
     const path = join(dir, 'a', 'b', 'record.json');

@@ -6,22 +6,24 @@ import { ensurePrivateDir } from './private-dir.js';
 import { errorCode, isAbsentError, readError, writeError } from './state-error.js';
 
 /**
- * Replaces the file in one step that survives a crash and a power cut: temporary file, fsync,
- * rename, fsync of the folder. A failure is a `StateUnusableError` and leaves the old file whole.
+ * Replaces the file in one step that survives a crash and, unless `durable` is false, a power cut:
+ * temporary file, fsync, rename, fsync of the folder. A failure is a `StateUnusableError` and leaves
+ * the old file whole.
  */
 export async function writeFileAtomic(
   path: string,
   content: string,
-  { mode = 0o600 }: { readonly mode?: number } = {},
+  { mode = 0o600, durable = true }: { readonly mode?: number; readonly durable?: boolean } = {},
 ): Promise<void> {
   const folder = dirname(path);
   await ensurePrivateDir(folder);
   // Unique, so that two writers can never install a mix of both.
   const temporary = join(folder, `.${basename(path)}.${randomBytes(8).toString('hex')}.tmp`);
   try {
-    await writeSynced(temporary, content, mode);
+    await writeNew(temporary, content, { mode, durable });
     await rename(temporary, path);
     faultPoint('atomic-write:renamed');
+    if (!durable) return;
     await syncDir(folder);
     faultPoint('atomic-write:folder-synced');
   } catch (error) {
@@ -30,12 +32,17 @@ export async function writeFileAtomic(
   }
 }
 
-async function writeSynced(path: string, content: string, mode: number): Promise<void> {
+async function writeNew(
+  path: string,
+  content: string,
+  { mode, durable }: { readonly mode: number; readonly durable: boolean },
+): Promise<void> {
   const file = await open(path, 'wx', mode);
   try {
     faultPoint('atomic-write:created');
     await file.writeFile(content);
     faultPoint('atomic-write:written');
+    if (!durable) return;
     await file.sync();
     faultPoint('atomic-write:synced');
   } finally {

@@ -6,6 +6,8 @@ import { ensurePrivateDir } from './private-dir.js';
 import { isAbsentError, readError, writeError } from './state-error.js';
 
 const NEWLINE = 0x0a;
+/** Most reads find a few new lines, and a large buffer for each would keep the collector busy. */
+const FIRST_CHUNK_BYTES = 16 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 
 /** One line of a JSON-lines file, with its place in bytes. */
@@ -122,12 +124,13 @@ export async function readJsonLines(
 
 /** The bytes of a file from a place to its present end; each chunk is good until the next one is asked for. */
 export async function* readChunks(file: FileHandle, fromByte: number): AsyncGenerator<Buffer> {
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  let buffer = Buffer.allocUnsafe(FIRST_CHUNK_BYTES);
   for (let position = fromByte; ; ) {
-    const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, position);
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
     if (bytesRead === 0) return;
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);
+    if (bytesRead === FIRST_CHUNK_BYTES) buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   }
 }
 

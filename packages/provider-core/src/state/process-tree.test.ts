@@ -30,6 +30,12 @@ describe('findProcessesByEnvironment', () => {
     await waitUntil(find, { awaiting: 'two processes', deadlineMs: 5_000 });
   });
 
+  it('asks the given processes alone', async () => {
+    const { nonce, pid } = await startScript('echo ready; exec sleep 60');
+    expect(findProcessesByEnvironment(NONCE, nonce, [process.pid])).toEqual([]);
+    expect(findProcessesByEnvironment(NONCE, nonce, [pid])).toMatchObject([{ pid }]);
+  });
+
   it('takes a longer value, or a name that ends alike, for another one', async () => {
     const { nonce } = await startScript(`X${NONCE}=other; export X${NONCE}; echo ready; read x`);
     expect(findProcessesByEnvironment(NONCE, nonce.slice(0, -1))).toEqual([]);

@@ -15,11 +15,18 @@ export interface FoundProcess {
   readonly startTime: string;
 }
 
-/** Every process whose environment holds `name=value`, reparented ones too. Those of other users are not seen. */
-export function findProcessesByEnvironment(name: string, value: string): FoundProcess[] {
+/**
+ * Every process, or every one of `pids`, whose environment holds `name=value`, reparented ones too.
+ * Those of other users are not seen.
+ */
+export function findProcessesByEnvironment(
+  name: string,
+  value: string,
+  pids: readonly number[] = listPids(),
+): FoundProcess[] {
   const wanted = Buffer.from(`\0${name}=${value}\0`);
   const found: FoundProcess[] = [];
-  for (const pid of listPids()) {
+  for (const pid of pids) {
     // Around the reading, so that a pid that changes hands meanwhile is not taken.
     const before = readProcessStartTime(pid);
     if (before === undefined || !readEnvironment(pid).includes(wanted)) continue;

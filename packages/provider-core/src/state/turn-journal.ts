@@ -25,12 +25,16 @@ export interface TurnJournal {
 export async function openTurnJournal(path: string): Promise<TurnJournal> {
   const entries = await readJournal(path);
   let writes: Promise<void> = Promise.resolve();
+  // Half a line is left by a dead owner, or by a write of ours that failed.
+  let endsWhole = false;
   return {
     entries,
     append: (entry, options) => {
       const written = writes.then(async () => {
-        await cutTornTail(path);
+        if (!endsWhole) await cutTornTail(path);
+        endsWhole = false;
         await appendJsonLine(path, encodeJournalEntry(entry), options);
+        endsWhole = true;
         entries.push(entry);
       });
       writes = written.catch(() => {});

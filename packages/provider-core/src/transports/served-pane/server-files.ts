@@ -1,4 +1,4 @@
-import { readdir, unlink } from 'node:fs/promises';
+import { readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readJsonFile, writeFileAtomic } from '../../state/atomic-write.js';
 import { observeProcess } from '../../state/process-identity.js';
@@ -37,7 +37,11 @@ export async function saveServerRecord(dir: string, record: ServerRecord): Promi
 
 /** Marks a session as one of this server's: while a mark stands, the server is wanted. */
 export async function saveSessionMark(dir: string, mark: SessionMark): Promise<void> {
-  await writeFileAtomic(markPath(dir, mark.nativeSessionId), `${JSON.stringify(mark)}\n`);
+  const path = markPath(dir, mark.nativeSessionId);
+  const content = `${JSON.stringify(mark)}\n`;
+  // A warm turn finds its mark as it is to be, and need not wait for the disk.
+  if ((await readFile(path, 'utf8').catch(() => undefined)) === content) return;
+  await writeFileAtomic(path, content);
 }
 
 /** The mark of one session, or `undefined` when none can be read. */
