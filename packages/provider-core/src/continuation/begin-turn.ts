@@ -1,11 +1,13 @@
 import { isContinuationError } from '../errors/continuation-error.js';
-import { isTurnError } from '../errors/turn-error.js';
+import { isTurnError, TurnInterruptedError } from '../errors/turn-error.js';
 import type { CodingProviderSessionHandle } from '../spec/provider-session-handle.js';
 import type { TurnResult } from '../spec/turn.js';
 import type { EmitTurnEvent, TurnEventBody } from '../spec/turn-event.js';
 import { systemClock } from '../time/clock.js';
+import { isAbortOf } from './interrupted-error.js';
 import { TurnEventLog } from './turn-event-log.js';
 import { type CodingAgentTurn, createTurnObject } from './turn-object.js';
+import { typedError } from './typed-error.js';
 
 /** What the body of a turn gets to tell the outside. */
 export interface LiveTurn {
@@ -13,6 +15,8 @@ export interface LiveTurn {
   readonly emit: EmitTurnEvent;
   /** Aborted by `turn.interrupt()` and by the caller's signal. */
   readonly interrupted: AbortSignal;
+  /** Says which session it is, so that every error carries it. */
+  readonly knowHandle: (handle: CodingProviderSessionHandle) => void;
   readonly publishHandle: (handle: CodingProviderSessionHandle) => void;
   readonly attachEvents: TurnEventLog['attach'];
 }
@@ -28,18 +32,33 @@ export function beginTurn(
   const onAbort = () => interrupts.abort();
   if (signal?.aborted) interrupts.abort();
   signal?.addEventListener('abort', onAbort, { once: true });
+  let known: CodingProviderSessionHandle | undefined;
+  const describeError = (thrown: unknown): unknown => {
+    const error = isAbortOf(interrupts.signal, thrown) ? interruptedBeforeIt() : typedError(thrown);
+    if (!isTurnError(error) && !isContinuationError(error)) return error;
+    if (known) error.handle ??= known;
+    if (isTurnError(error)) error.turnId ??= turnId;
+    return error;
+  };
   const run = async (publishHandle: LiveTurn['publishHandle']): Promise<TurnResult> => {
     try {
       const result = await body({
         turnId,
         emit: log.emit,
         interrupted: interrupts.signal,
-        publishHandle,
+        knowHandle: (handle) => {
+          known = handle;
+        },
+        publishHandle: (handle) => {
+          known = handle;
+          publishHandle(handle);
+        },
         attachEvents: (path, options) => log.attach(path, options),
       });
       log.emit({ type: 'completed', handle: result.handle });
       return result;
-    } catch (error) {
+    } catch (thrown) {
+      const error = describeError(thrown);
       log.emit(finalEventOf(error));
       throw error;
     } finally {
@@ -48,6 +67,12 @@ export function beginTurn(
     }
   };
   return createTurnObject({ turnId, log, interrupts, run });
+}
+
+/** The caller's interrupt ended a wait that stood before the turn: its journal says what it always said. */
+function interruptedBeforeIt(): TurnInterruptedError {
+  const why = 'the caller interrupted it while it waited for its session';
+  return new TurnInterruptedError({ accepted: false, inHistory: false, why });
 }
 
 function finalEventOf(error: unknown): TurnEventBody {

@@ -3,6 +3,7 @@ import type { SessionConfig } from '../spec/session-config.js';
 import type { Message } from '../spec/turn.js';
 import { prepareStateDir } from '../state/prepare-state-dir.js';
 import { beginTurn } from './begin-turn.js';
+import { checkConfig } from './check-config.js';
 import { decodeHandle } from './decode-handle.js';
 import { checkMessageShape, messageText } from './message-text.js';
 import { checkHandle, resolveSession } from './resolve-session.js';
@@ -30,14 +31,17 @@ export function continueCodingAgentSession(
   options: ContinueOptions = {},
 ): CodingAgentTurn {
   checkMessageShape(message);
+  if (options.config) checkConfig(options.config);
   const turnId = turnIdOf(options);
   const resolved = resolveTurnOptions(options);
   return beginTurn(turnId, options.signal, async (live) => {
     const checked = checkHandle(decodeHandle(handle));
     const text = messageText(message);
-    await prepareStateDir(resolved.stateDir);
-    const session = await resolveSession(checked, options.config, resolved);
+    live.knowHandle(checked.handle);
+    const { root: stateDir } = await prepareStateDir(resolved.stateDir);
+    const placed = { ...resolved, stateDir };
+    const session = await resolveSession(checked, options.config, placed);
     const expectsLive = session.record.status !== 'closed';
-    return runInSession({ session, text, live, options: resolved, expectsLive });
+    return runInSession({ session, text, live, options: placed, expectsLive });
   });
 }

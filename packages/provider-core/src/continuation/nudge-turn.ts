@@ -1,3 +1,4 @@
+import { isTurnError, TurnInterruptedError } from '../errors/turn-error.js';
 import type { TurnResult } from '../spec/turn.js';
 import { openTurnJournal } from '../state/turn-journal.js';
 import { isoInstant } from '../time/clock.js';
@@ -33,10 +34,24 @@ export async function nudgeTurn(
     journal,
     message: { text, turnId: childTurnId },
     messageDigest: digestOf(text),
-    parentTurnId: run.message.turnId,
+    parentTurnId: run.parentTurnId ?? run.message.turnId,
+  }).catch((error: unknown) => {
+    throw errorOfParent(error);
   });
   run.progress.recovered ||= progress.recovered;
   return { answer, usage, stopReason };
+}
+
+/** A nudge that did not go in changes nothing about its parent's message: that one was taken in. */
+function errorOfParent(error: unknown): unknown {
+  if (!isTurnError(error)) return error;
+  delete error.turnId;
+  if (error.kind !== 'turn_interrupted' && error.kind !== 'undeliverable_message') return error;
+  const why =
+    error.kind === 'turn_interrupted'
+      ? 'the caller interrupted it'
+      : `its nudge (config.nudge) cannot be delivered: ${error.reason}`;
+  return new TurnInterruptedError({ accepted: true, inHistory: true, why }, { cause: error });
 }
 
 async function findOrJournalChild({ journal, session }: TurnRun): Promise<string> {

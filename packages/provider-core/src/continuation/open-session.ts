@@ -12,7 +12,10 @@ const STRICT_TO_LOOSE: readonly PermissionLevel[] = ['read_only', 'ask', 'edit',
 /** Attaches to the session or brings it back, and checks that it is the one asked for, no looser than before. */
 export async function openSession(
   run: TurnRun,
-  { finishInterruptedTurn }: { readonly finishInterruptedTurn: boolean },
+  {
+    finishInterruptedTurn,
+    signal = run.interrupted,
+  }: { readonly finishInterruptedTurn: boolean; readonly signal?: AbortSignal },
 ): Promise<OpenSession> {
   const { session, options } = run;
   await refuseForeignOwner(run);
@@ -25,7 +28,7 @@ export async function openSession(
     expectsLive: run.expectsLive || run.progress.submissions > 0,
     onNativeSession: async () => {},
     deadlineMs: options.limits.openMs,
-    signal: run.interrupted,
+    signal,
   });
   try {
     checkOpened(run, open);

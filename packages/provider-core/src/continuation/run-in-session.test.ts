@@ -4,47 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isTurnError } from '../errors/turn-error.js';
-import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { TurnEvent } from '../spec/turn-event.js';
 import { setFaultHook } from '../state/fault-point.js';
-import { saveLaunchRecord } from '../state/launch-record.js';
-import { prepareStateDir } from '../state/prepare-state-dir.js';
-import { beginTurn } from './begin-turn.js';
-import { newRecord } from './resolve-session.js';
-import { runInSession } from './run-in-session.js';
-import { ScriptedProvider, scriptedTransport } from './scripted-transport.js';
-import { Session } from './session.js';
-import { resolveTurnOptions, type TurnOptions } from './turn-options.js';
-
-const definition: ProviderDefinition = {
-  id: 'scripted',
-  displayName: 'Scripted',
-  binary: 'scripted',
-  minimumVersion: '1.0.0',
-  readVersion: (output) => output,
-  cliHome: { variable: 'SCRIPTED_HOME', defaultName: '.scripted' },
-  nativeIdChosenBy: 'us',
-  legacySessionIdKey: 'scripted_session_id',
-  transports: {},
-  capabilities: {
-    tmuxContinuation: true,
-    nativeResumeInTmux: true,
-    requiresStableWorkingDir: true,
-    continuation: 'native',
-    process: { outlives: true },
-    durableBeforeTools: true,
-    finishesInterruptedTurns: false,
-    stableFields: ['working_dir', 'model'],
-    settings: {
-      model: 'reported',
-      permissions: 'reported',
-      systemPrompt: 'repeated, not reported',
-      mcpServers: 'repeated, not reported',
-    },
-  },
-};
-const nativeSessionId = '11111111-1111-4111-8111-111111111111';
-const turnId = '22222222-2222-4222-8222-222222222222';
+import { beginScripted, type ScriptedTurnOptions, turnId } from './scripted-session.js';
+import { ScriptedProvider } from './scripted-transport.js';
 
 let root: string;
 beforeEach(async () => {
@@ -55,43 +18,12 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-async function sessionOn(stateDir: string, provider: ScriptedProvider): Promise<Session> {
-  const layout = await prepareStateDir(stateDir);
-  const options = resolveTurnOptions({ stateDir });
-  const preflight = {
-    binary: '/bin/true',
-    cliVersion: '1.0.0',
-    cliHome: join(stateDir, '..', 'home'),
-  };
-  const record = {
-    ...newRecord(definition, { workingDir: '/' }, preflight, 'now'),
-    nativeSessionId,
-    acknowledged: true,
-  };
-  await saveLaunchRecord(layout, record);
-  return new Session({
-    definition,
-    transport: scriptedTransport(provider),
-    layout,
-    preflight,
-    record,
-    clock: options.clock,
-    logger: options.logger,
-  });
-}
-
-/** Wrapped: a turn is awaitable, so an async function that returned it bare would await it. */
 async function begin(
   provider: ScriptedProvider,
   text: string,
-  { stateDir = join(root, 'state'), id = turnId, ...more }: TurnOptions & { id?: string } = {},
+  request: Partial<ScriptedTurnOptions> = {},
 ) {
-  const session = await sessionOn(stateDir, provider);
-  const options = resolveTurnOptions({ stateDir, ...more });
-  const turn = beginTurn(id, more.signal, (live) =>
-    runInSession({ session, text, live, options, expectsLive: false }),
-  );
-  return { turn };
+  return beginScripted(provider, text, { stateDir: join(root, 'state'), ...request });
 }
 
 async function send(...args: Parameters<typeof begin>) {

@@ -5,6 +5,7 @@ import {
   UndeliverableMessageError,
 } from '../errors/turn-error.js';
 import type { TurnResult } from '../spec/turn.js';
+import type { CrashDecision } from './decide-after-crash.js';
 import { failureError } from './failure-error.js';
 import { nudgeTurn } from './nudge-turn.js';
 import { attachAndFollow, sendMessage } from './send-message.js';
@@ -33,7 +34,7 @@ export async function runTurn(run: TurnRun): Promise<TurnResult> {
   try {
     for (let look = 0; look < MAX_LOOKS; look++) {
       const situation = await situationOf(run);
-      const step = await act(run, situation);
+      const step = await act(run, run.interrupted.aborted ? withoutSending(situation) : situation);
       if (step !== 'look_again') return await settleCompleted(run, step.completed);
     }
     throw uncertain(await situationOf(run));
@@ -41,6 +42,18 @@ export async function runTurn(run: TurnRun): Promise<TurnResult> {
     throw await settleError(run, error);
   }
 }
+
+/** After the caller's interrupt nothing more is put in: what may be running is attached to, and interrupted there. */
+function withoutSending(situation: TurnSituation): TurnSituation {
+  const decision = INSTEAD_OF_SENDING[situation.decision] ?? situation.decision;
+  return { ...situation, decision };
+}
+
+const INSTEAD_OF_SENDING: Partial<Record<CrashDecision, CrashDecision>> = {
+  press_or_prove_empty: 'wait',
+  finish_interrupted: 'fail_interrupted',
+  nudge: 'fail_interrupted',
+};
 
 async function act(run: TurnRun, situation: TurnSituation): Promise<TurnStep> {
   const { decision, reading } = situation;

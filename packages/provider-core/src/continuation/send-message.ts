@@ -1,10 +1,12 @@
-import { isTurnError, TurnInterruptedError, UncertainDeliveryError } from '../errors/turn-error.js';
+import { isTurnError, UncertainDeliveryError } from '../errors/turn-error.js';
 import type { RecordCursor } from '../spec/record-event.js';
 import { faultPoint } from '../state/fault-point.js';
 import { isoInstant } from '../time/clock.js';
 import type { OpenSession } from '../transports/session-transport.js';
 import { followTurn } from './follow-turn.js';
+import { interruptedError, isAbortOf } from './interrupted-error.js';
 import { isLost, openSession, waitUntilFree } from './open-session.js';
+import { readTurn } from './read-turn.js';
 import type { TurnStep } from './run-turn.js';
 import { journalState, lastEntry, type TurnRun } from './turn-run.js';
 
@@ -32,7 +34,9 @@ export async function attachAndFollow(
 ): Promise<TurnStep> {
   const cursor = lastEntry(run.journal.entries, 'submitting')?.cursor;
   if (!cursor) throw new Error('unreachable: a turn that may run was submitted');
-  await using open = await openSession(run, { finishInterruptedTurn });
+  // Not cut short by an interrupt: only an open session can interrupt what may be running in it.
+  const signal = new AbortController().signal;
+  await using open = await openSession(run, { finishInterruptedTurn, signal });
   run.emit({ type: 'running' });
   // Awaited here: the session must stay open until the turn is over.
   return await followTurn(run, open, cursor);
@@ -40,7 +44,7 @@ export async function attachAndFollow(
 
 async function prepare(run: TurnRun): Promise<void> {
   const { journal, session, message, options } = run;
-  if (journalState(journal.entries) !== 'prepared') {
+  if (journalState(journal.entries) === 'none') {
     await journal.append(
       {
         step: 'prepared',
@@ -75,6 +79,8 @@ async function submit(
     });
   }
   const cursor = await open.takeCursor();
+  // The new cursor hides what came in before it: an earlier try may have arrived since it was looked for.
+  if (await hasArrived(run)) return 'lost';
   faultPoint('before_submitting');
   refuseInterrupted(run);
   await run.journal.append(
@@ -93,12 +99,23 @@ async function submit(
       signal: run.interrupted,
     });
   } catch (error) {
+    // It may have left us: following it takes it back or interrupts it, and the record says which.
+    if (isAbortOf(run.interrupted, error)) return cursor;
     if (isDecided(error) || !(await isLost(run))) throw error;
     return 'lost';
   }
   faultPoint('submitted');
   run.emit({ type: 'running' });
   return cursor;
+}
+
+/** Whether the record holds the message that an earlier try put in. */
+async function hasArrived({ session, journal, message }: TurnRun): Promise<boolean> {
+  const earlier = lastEntry(journal.entries, 'submitting')?.cursor;
+  if (!earlier) return false;
+  const stored = await session.transport.readRecord(session.context(), earlier);
+  if (stored.state !== 'readable') return stored.state === 'untrustworthy';
+  return readTurn(stored.events, message).state !== 'no_message';
 }
 
 /** Errors that say for sure that nothing was sent, and why. */
@@ -112,11 +129,6 @@ function nextAttempt({ journal }: TurnRun): number {
   return journal.entries.filter((entry) => entry.step === 'submitting').length + 1;
 }
 
-function refuseInterrupted({ interrupted }: TurnRun): void {
-  if (!interrupted.aborted) return;
-  throw new TurnInterruptedError({
-    accepted: false,
-    inHistory: false,
-    why: 'the caller interrupted it before anything was sent',
-  });
+function refuseInterrupted(run: TurnRun): void {
+  if (run.interrupted.aborted) throw interruptedError(run);
 }

@@ -29,7 +29,10 @@ export async function takeLease(
   signal: AbortSignal,
   foreignIsFree?: () => Promise<boolean>,
 ): Promise<Lease> {
-  const tryOnce = () => acquireLease({ dir, clock, ...(foreignIsFree ? { foreignIsFree } : {}) });
+  // A turn that was interrupted before it began still takes a free lease: its outcome is journaled.
+  const limit = signal.aborted ? undefined : signal;
+  const tryOnce = () =>
+    acquireLease({ dir, clock, signal: limit, ...(foreignIsFree ? { foreignIsFree } : {}) });
   const first = await tryOnce();
   if (first.lease) return first.lease;
   if (whenBusy === 'fail') {

@@ -1,11 +1,13 @@
 import { isContinuationError } from '../errors/continuation-error.js';
-import { isTurnError, ProviderFailedError, TurnInterruptedError } from '../errors/turn-error.js';
+import { isTurnError, ProviderFailedError } from '../errors/turn-error.js';
 import type { TurnResult } from '../spec/turn.js';
 import { faultPoint } from '../state/fault-point.js';
 import type { JournalEntry } from '../state/turn-journal.js';
 import { isoInstant } from '../time/clock.js';
+import { interruptedError, isAbortOf } from './interrupted-error.js';
 import type { CompletedTurn } from './run-turn.js';
 import type { TurnRun } from './turn-run.js';
+import { typedError } from './typed-error.js';
 
 /** Journals the answer, then tells it. An end without an answer is no completion. */
 export async function settleCompleted(run: TurnRun, completed: CompletedTurn): Promise<TurnResult> {
@@ -44,7 +46,7 @@ function turnResult({ session, message, progress }: TurnRun, completed: Complete
 
 /** Journals why a turn did not complete, as final or parked, and gives the error with what is known. */
 export async function settleError(run: TurnRun, thrown: unknown): Promise<unknown> {
-  const error = typedError(run, thrown);
+  const error = settledError(run, thrown);
   if (!isTurnError(error) && !isContinuationError(error)) return error;
   error.handle ??= run.session.handle();
   if (isTurnError(error)) error.turnId ??= run.message.turnId;
@@ -61,26 +63,10 @@ export async function settleError(run: TurnRun, thrown: unknown): Promise<unknow
   return error;
 }
 
-/** What aborted a wait is the caller's interrupt; a failure no layer typed is the provider's, unknown. */
-function typedError(run: TurnRun, thrown: unknown): unknown {
-  if (isTurnError(thrown) || isContinuationError(thrown)) return thrown;
-  if (run.interrupted.aborted && thrown === run.interrupted.reason) {
-    return new TurnInterruptedError({
-      accepted: false,
-      inHistory: false,
-      why: 'the caller interrupted it before it was taken in',
-    });
-  }
-  if (
-    thrown instanceof TypeError ||
-    (thrown instanceof Error && thrown.message.startsWith('unreachable'))
-  ) {
-    return thrown;
-  }
-  const detail = thrown instanceof Error ? thrown.message : String(thrown);
-  const error = new ProviderFailedError('unknown', detail);
-  error.cause = thrown;
-  return error;
+/** What aborted a wait is the caller's interrupt; the journal says what it met. */
+function settledError(run: TurnRun, thrown: unknown): unknown {
+  if (isAbortOf(run.interrupted, thrown)) return interruptedError(run);
+  return typedError(thrown);
 }
 
 type TypedError = Parameters<typeof isFinal>[1];

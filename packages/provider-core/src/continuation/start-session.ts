@@ -1,6 +1,5 @@
-import { isAbsolute } from 'node:path';
 import { StaleHandleError } from '../errors/continuation-error.js';
-import { SessionBusyError, TurnConflictError } from '../errors/turn-error.js';
+import { SessionBusyError, StateUnusableError, TurnConflictError } from '../errors/turn-error.js';
 import { type ConfigOf, findProvider, type ProviderId } from '../providers/registry.js';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { SessionConfig } from '../spec/session-config.js';
@@ -13,10 +12,12 @@ import { stateLayout } from '../state/state-layout.js';
 import { isoInstant } from '../time/clock.js';
 import { beginTurn, type LiveTurn } from './begin-turn.js';
 import { digestOf } from './canonical-json.js';
+import { checkConfig } from './check-config.js';
+import { checkDeliverable } from './check-deliverable.js';
 import { establishSession } from './establish-session.js';
 import { checkMessageShape, messageText } from './message-text.js';
 import { type Preflight, preflight } from './preflight.js';
-import { makeSession, versionsFile } from './resolve-session.js';
+import { makeSession, newRecord, versionsFile } from './resolve-session.js';
 import { runInSession } from './run-in-session.js';
 import type { Session } from './session.js';
 import { takeLease } from './session-lease.js';
@@ -52,19 +53,16 @@ export function startCodingAgentSession<Id extends ProviderId>(
   const options = resolveTurnOptions(request);
   return beginTurn(turnId, request.signal, async (live) => {
     const text = messageText(request.message);
-    await prepareStateDir(options.stateDir);
-    return startSession({ definition, config: request.config, text, live, options: once(options) });
+    const { root: stateDir } = await prepareStateDir(options.stateDir);
+    const placed = once({ ...options, stateDir });
+    return startSession({ definition, config: request.config, text, live, options: placed });
   });
 }
 
 function checkStart(provider: string, config: SessionConfig): ProviderDefinition {
   const definition = findProvider(provider);
   if (!definition) throw new TypeError(`No provider ${JSON.stringify(provider)} is registered.`);
-  if (typeof config?.workingDir !== 'string' || !isAbsolute(config.workingDir)) {
-    throw new TypeError(
-      `config.workingDir must be an absolute path, not ${JSON.stringify(config?.workingDir)}.`,
-    );
-  }
+  checkConfig(config);
   return definition;
 }
 
@@ -98,27 +96,25 @@ async function startSession(parts: StartParts): Promise<TurnResult> {
     options,
     live.interrupted,
   );
-  const start = await findOrSaveStart(parts);
+  const start = await findOrSaveStart(parts, found);
   const session =
     (await findStarted(parts, start, found)) ?? (await establishSession(parts, start, found));
+  live.knowHandle(session.handle());
   try {
     return await runInSession({ session, text, live, options, expectsLive: false });
   } catch (error) {
     const isNewId = error instanceof StaleHandleError && error.changedField === 'native_session_id';
-    if (!isNewId || session.record.acknowledged) throw error;
+    if (!isNewId || session.record.acknowledged || !(await isForgotten(session))) throw error;
     // The provider forgot a session that never held a message: nothing is lost by beginning anew.
     const again = await establishSession(parts, start, found);
     return await runInSession({ session: again, text, live, options, expectsLive: false });
   }
 }
 
-async function findOrSaveStart({
-  definition,
-  config,
-  text,
-  live,
-  options,
-}: StartParts): Promise<StartRecord> {
+async function findOrSaveStart(
+  { definition, config, text, live, options }: StartParts,
+  found: Preflight,
+): Promise<StartRecord> {
   const layout = stateLayout(options.stateDir);
   const messageDigest = digestOf(text);
   const configDigest = digestOf(
@@ -130,6 +126,9 @@ async function findOrSaveStart({
     if (!isSame || known.provider !== definition.id) throw new TurnConflictError(live.turnId);
     return known;
   }
+  // Before anything is written or started for it.
+  const unnamed = newRecord(definition, config, found, isoInstant(options.clock));
+  await checkDeliverable(makeSession(definition, layout, found, unnamed, undefined, options), text);
   const start: StartRecord = {
     turnId: live.turnId,
     messageDigest,
@@ -152,11 +151,20 @@ async function findStarted(
   if (start.nativeSessionId === undefined) return undefined;
   const layout = stateLayout(options.stateDir);
   const record = await readLaunchRecord(layout, definition.id, start.nativeSessionId);
-  if (!record) return undefined;
+  if (!record) throw lostSession(layout.launchRecord(definition.id, start.nativeSessionId));
   const session = makeSession(definition, layout, found, { ...record, config }, undefined, options);
   if (record.acknowledged || !(await isForgotten(session))) return session;
   options.logger.info({ turn_id: live.turnId }, 'start begun anew');
   return undefined;
+}
+
+/** The start names its session only after the session's record is on disk: without one, unknown is what was sent. */
+function lostSession(path: string): StateUnusableError {
+  return new StateUnusableError(
+    path,
+    'damaged',
+    'this turn started a session whose launch record is gone, so that what was delivered is not known. Nothing was sent; use a new turnId.',
+  );
 }
 
 async function isForgotten(session: Session): Promise<boolean> {

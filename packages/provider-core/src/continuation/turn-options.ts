@@ -76,9 +76,22 @@ export function resolveTurnOptions(options: TurnOptions): ResolvedTurnOptions {
     draft: options.draft ?? 'keep',
     stateDir: options.stateDir ?? defaultStateDir(),
     logger: options.logger ?? silentLogger,
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    limits: resolveLimits(options.limits),
     clock: systemClock,
   };
+}
+
+/** A timer takes no more; beyond it, it fires at once. */
+const MAX_LIMIT_MS = 2 ** 31 - 1;
+
+/** Every wait needs its deadline: a limit that is none is the caller's mistake, one that is absent has its default. */
+function resolveLimits(given: Partial<TurnLimits> = {}): TurnLimits {
+  const set = Object.entries(given).filter(([, value]) => value !== undefined);
+  for (const [name, value] of set) {
+    if (typeof value === 'number' && value > 0 && value <= MAX_LIMIT_MS) continue;
+    throw new TypeError(`limits.${name} must be between 0 and ${MAX_LIMIT_MS} ms, not ${value}.`);
+  }
+  return { ...DEFAULT_LIMITS, ...Object.fromEntries(set) };
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -36,13 +36,13 @@ export interface TurnProgress {
   interruptedByCaller: boolean;
 }
 
-/** Where the journal stands. */
+/** The furthest step the journal tells of: a message that may have left us is never called unsent again. */
 export function journalState(entries: readonly JournalEntry[]): JournalState {
-  for (const { step } of entries.toReversed()) {
-    if (step !== 'parked' && step !== 'nudged') return step;
-  }
-  return 'none';
+  const steps: ReadonlySet<string> = new Set(entries.map(({ step }) => step));
+  return LATEST_FIRST.find((step) => steps.has(step)) ?? 'none';
 }
+
+const LATEST_FIRST: readonly JournalState[] = ['ended', 'accepted', 'submitting', 'prepared'];
 
 /** The last entry of one step. */
 export function lastEntry<Step extends JournalEntry['step']>(

@@ -83,7 +83,8 @@ function recordState(
 ): CrashState['record'] {
   if (stored.state === 'untrustworthy') return 'untrustworthy';
   if (stored.state === 'absent') return existedBefore ? 'untrustworthy' : 'no_message';
-  return reading.state;
+  // An end without an answer is no completion: it is told once, and a retry makes the provider go on.
+  return reading.state === 'ended' && !reading.ended?.answer.trim() ? 'failed' : reading.state;
 }
 
 function processState(observation: ProcessObservation): CrashState['process'] {

@@ -3,6 +3,7 @@ import {
   BlockedError,
   TimedOutError,
   TurnInterruptedError,
+  UncertainDeliveryError,
   UndeliverableMessageError,
 } from '../errors/turn-error.js';
 import type { RecordCursor, RecordEvent } from '../spec/record-event.js';
@@ -18,6 +19,9 @@ import type { TurnRun } from './turn-run.js';
 /** Idle seen on this many ticks in a row, with no sign from the provider, is reason to look again. */
 const IDLE_TICKS = 8;
 
+/** How long after an interrupt the record is looked at for a message that it does not hold. */
+const UNRECORDED_MS = 1_000;
+
 /** Watches one submitted turn: takes in what the provider says, and what it does not say. */
 export class TurnWatch {
   readonly #run: TurnRun;
@@ -28,6 +32,7 @@ export class TurnWatch {
   #reading: TurnReading = EMPTY_READING;
   #lastSignAt: number;
   #idleTicks = 0;
+  #interruptedAt: number | undefined;
 
   constructor(run: TurnRun, open: OpenSession, cursor: RecordCursor) {
     this.#run = run;
@@ -152,20 +157,52 @@ export class TurnWatch {
   }
 
   /** Interrupts for the caller. An answer that is in the record by then wins. */
-  async #interrupt(): Promise<TurnStep> {
-    const { session, options, message, progress } = this.#run;
-    await this.#open.interrupt({ deadlineMs: options.limits.interruptMs });
-    const stored = await session.transport.readRecord(session.context(), this.#cursor);
-    const reading = stored.state === 'readable' ? readTurn(stored.events, message) : this.#reading;
+  async #interrupt(): Promise<TurnStep | undefined> {
+    const isFirst = this.#interruptedAt === undefined;
+    this.#interruptedAt ??= this.#run.options.clock.monotonicMs();
+    let reading = isFirst ? await this.#interruptAndRead() : await this.#readStored();
+    if (reading.state === 'no_message' && this.#mayStillCome()) return undefined;
+    // It came after the first interrupt, which did not meet it, and may run now.
+    if (reading.state === 'open' && !isFirst) reading = await this.#interruptAndRead();
     if (reading.state === 'ended' || reading.state === 'failed') {
       this.#reading = { ...reading };
       return (await this.#moved()) ?? 'look_again';
     }
-    progress.interruptedByCaller = true;
+    this.#run.progress.interruptedByCaller = true;
     throw new TurnInterruptedError({
       accepted: reading.state !== 'no_message',
       inHistory: reading.state === 'open' || reading.state === 'interrupted',
       why: 'the caller interrupted it',
+    });
+  }
+
+  async #interruptAndRead(): Promise<TurnReading> {
+    const { options, message } = this.#run;
+    const { turnId } = message;
+    await this.#open.interrupt({ deadlineMs: options.limits.interruptMs, turnId });
+    return this.#readStored();
+  }
+
+  async #readStored(): Promise<TurnReading> {
+    const { session, message } = this.#run;
+    const stored = await session.transport.readRecord(session.context(), this.#cursor);
+    return stored.state === 'readable' ? readTurn(stored.events, message) : this.#reading;
+  }
+
+  /**
+   * The CLI writes its record late, so that a message it just took in is missing there for a moment. One it said it took
+   * in is missing for longer only if nobody knows what became of it.
+   */
+  #mayStillCome(): boolean {
+    const { options, progress } = this.#run;
+    const waited = options.clock.monotonicMs() - (this.#interruptedAt ?? 0);
+    if (!progress.wasTakenIn) return waited < UNRECORDED_MS;
+    if (waited < options.limits.interruptMs) return true;
+    throw new UncertainDeliveryError({
+      what: 'the provider said it took the message in, was interrupted, and its record does not hold it',
+      journal: 'submitting',
+      record: 'no_message',
+      process: 'alive',
     });
   }
 

@@ -16,9 +16,9 @@ export async function* withTicks<Item>(
   { intervalMs, clock, wake }: TickOptions,
 ): AsyncIterable<Item | typeof TICK> {
   const iterator = items[Symbol.asyncIterator]();
-  const woken = wake.aborted ? undefined : onceAborted(wake);
+  const woken = onceAborted(wake);
   // A wake counts once: a promise that has settled would win every race after it.
-  let isWakeTold = wake.aborted;
+  let isWakeTold = false;
   let next = iterator.next();
   try {
     for (;;) {
@@ -26,7 +26,7 @@ export async function* withTicks<Item>(
       const first = await Promise.race([
         next,
         tickAfter(clock, intervalMs, timer.signal),
-        ...(isWakeTold || !woken ? [] : [woken]),
+        ...(isWakeTold ? [] : [woken]),
       ]);
       timer.abort();
       if (typeof first === 'symbol') {
@@ -52,6 +52,7 @@ function tickAfter(clock: Clock, ms: number, signal: AbortSignal): Promise<typeo
 }
 
 function onceAborted(signal: AbortSignal): Promise<typeof TICK> {
+  if (signal.aborted) return Promise.resolve(TICK);
   return new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve(TICK), { once: true });
   });

@@ -203,7 +203,7 @@ export class ProviderFailedError extends CodingAgentTurnError {
 
   constructor(reason: FailureReason, detail: string) {
     super(
-      `The provider failed the turn (${reason}): ${detail.slice(0, 500)}. The message is in its history; the same turnId goes on with a nudge.`,
+      `The provider failed the turn (${reason}): ${detail.slice(0, 500)}. Call again with the same turnId: a message that its history holds is nudged on, never sent again.`,
     );
     this.reason = reason;
   }

@@ -129,7 +129,13 @@ export interface OpenSession extends AsyncDisposable {
    */
   readonly follow: (since: RecordCursor, signal: AbortSignal) => AsyncIterable<FollowedEvent>;
   /** Interrupts the running turn; past the deadline the process tree is ended. Resolves when it is proven. */
-  readonly interrupt: (options: { readonly deadlineMs: number }) => Promise<void>;
+  readonly interrupt: (options: InterruptOptions) => Promise<void>;
+}
+
+export interface InterruptOptions {
+  readonly deadlineMs: number;
+  /** Whose message is taken back where it still waits, whoever put it in. */
+  readonly turnId: string;
 }
 
 export interface SubmitRequest {

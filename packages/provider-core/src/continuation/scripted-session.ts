@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import type { ProviderDefinition } from '../spec/provider-definition.js';
+import type { SessionConfig } from '../spec/session-config.js';
+import { saveLaunchRecord } from '../state/launch-record.js';
+import { prepareStateDir } from '../state/prepare-state-dir.js';
+import type { SessionTransport } from '../transports/session-transport.js';
+import { beginTurn } from './begin-turn.js';
+import { newRecord } from './resolve-session.js';
+import { runInSession } from './run-in-session.js';
+import { type ScriptedProvider, scriptedTransport } from './scripted-transport.js';
+import { Session } from './session.js';
+import { resolveTurnOptions, type TurnOptions } from './turn-options.js';
+
+const definition: ProviderDefinition = {
+  id: 'scripted',
+  displayName: 'Scripted',
+  binary: 'scripted',
+  minimumVersion: '1.0.0',
+  readVersion: (output) => output,
+  cliHome: { variable: 'SCRIPTED_HOME', defaultName: '.scripted' },
+  nativeIdChosenBy: 'us',
+  legacySessionIdKey: 'scripted_session_id',
+  transports: {},
+  capabilities: {
+    tmuxContinuation: true,
+    nativeResumeInTmux: true,
+    requiresStableWorkingDir: true,
+    continuation: 'native',
+    process: { outlives: true },
+    durableBeforeTools: true,
+    finishesInterruptedTurns: false,
+    stableFields: ['working_dir', 'model'],
+    settings: {
+      model: 'reported',
+      permissions: 'reported',
+      systemPrompt: 'repeated, not reported',
+      mcpServers: 'repeated, not reported',
+    },
+  },
+};
+const nativeSessionId = '11111111-1111-4111-8111-111111111111';
+/** The turn's id where a test names none. */
+export const turnId = '22222222-2222-4222-8222-222222222222';
+
+/** What a test may change about a scripted turn. */
+export interface ScriptedTurnOptions extends TurnOptions {
+  readonly stateDir: string;
+  readonly id?: string;
+  readonly nudge?: string;
+  /** The transport in place of the plain scripted one. */
+  readonly transport?: SessionTransport;
+}
+
+async function scriptedSession(
+  { stateDir, nudge, transport }: ScriptedTurnOptions,
+  provider: ScriptedProvider,
+): Promise<Session> {
+  const layout = await prepareStateDir(stateDir);
+  const options = resolveTurnOptions({ stateDir });
+  const preflight = {
+    binary: '/bin/true',
+    cliVersion: '1.0.0',
+    cliHome: join(stateDir, '..', 'home'),
+  };
+  const config: SessionConfig = { workingDir: '/', nudge };
+  const record = {
+    ...newRecord(definition, config, preflight, 'now'),
+    nativeSessionId,
+    acknowledged: true,
+  };
+  await saveLaunchRecord(layout, record);
+  return new Session({
+    definition,
+    transport: transport ?? scriptedTransport(provider),
+    layout,
+    preflight,
+    record,
+    clock: options.clock,
+    logger: options.logger,
+  });
+}
+
+/** Begins a turn with a {@link ScriptedProvider}. Wrapped: a turn is awaitable, an async function would await it. */
+export async function beginScripted(
+  provider: ScriptedProvider,
+  text: string,
+  request: ScriptedTurnOptions,
+) {
+  const { id = turnId, nudge: _nudge, transport: _transport, ...more } = request;
+  const session = await scriptedSession(request, provider);
+  const options = resolveTurnOptions(more);
+  const turn = beginTurn(id, more.signal, (live) =>
+    runInSession({ session, text, live, options, expectsLive: false }),
+  );
+  return { turn };
+}
