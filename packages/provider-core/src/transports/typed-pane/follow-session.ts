@@ -49,18 +49,17 @@ interface Sink {
   readonly queue: EventQueue<FollowedEvent>;
   /** The record does not tell of background work; the hook at the turn's end does. */
   readonly background: { tasks: number };
-  /** What came over http, until the spool says it again. */
+  /** What came by one way, until it comes by the other. */
   readonly heard: Set<string>;
 }
 
-/** Takes what a hook said at once; the same line of the spool is left out then. */
-function hear(sign: PaneSignal, sink: Sink): void {
+/** Takes what a hook said, over http or in the spool, whichever comes first; the second is left out. */
+function hear(sign: PaneSignal, { queue, background, heard }: Sink): void {
   if (sign.type !== 'record') return;
-  sink.heard.add(JSON.stringify(sign.event));
-  tellEvent(sign.event, sink);
-}
-
-function tellEvent(event: RecordEvent, { queue, background }: Sink): void {
+  const { event } = sign;
+  const key = JSON.stringify(event);
+  if (heard.delete(key)) return;
+  heard.add(key);
   if (event.type === 'turn_ended') background.tasks = event.backgroundWork;
   queue.push({ kind: 'record', event, durable: false });
 }
@@ -70,7 +69,7 @@ async function followSpool(
   delivery: RunningDelivery,
   signal: AbortSignal,
 ): Promise<void> {
-  const { queue, heard } = sink;
+  const { queue } = sink;
   const { way, context } = sink.pane;
   const fromByte = delivery.spoolFrom;
   for await (const { value } of lines(spoolPath(way, context), fromByte, signal)) {
@@ -79,8 +78,7 @@ async function followSpool(
       queue.push({ kind: 'identity_changed', nativeSessionId: sign.nativeSessionId });
     }
     if (sign?.type === 'gate') tellPassed(sign.verdict, delivery, queue);
-    if (sign?.type !== 'record' || heard.delete(JSON.stringify(sign.event))) continue;
-    tellEvent(sign.event, sink);
+    if (sign) hear(sign, sink);
   }
 }
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { StaleHandleError } from '../../errors/continuation-error.js';
 import { BlockedError, CliUnusableError, TimedOutError } from '../../errors/turn-error.js';
 import type { PaneScreen, PaneSignal } from '../../spec/typed-pane.js';
@@ -107,7 +108,7 @@ async function checkRuns({ server, context, paneId }: LivePane): Promise<void> {
 }
 
 function describeEnd(screen: string, said: string): string {
-  const text = `${said}\n${screen}`
+  const text = stripVTControlCharacters(`${said}\n${screen}`)
     .replace(/^Pane is dead.*$/m, '')
     .replace(/\s+/g, ' ')
     .trim();
