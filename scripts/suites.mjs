@@ -43,7 +43,8 @@ export const stages = [
   [[suite('unit', 120, unit, { counts: 'vitest' })]],
   [
     [
-      endToEnd('certify', 300),
+      endToEnd('certify', 300, '--through-agent', 'seed', '--jobs', '3'),
+      endToEnd('planted', 240, '--jobs', '3'),
       endToEnd('faults', 240, '--kills', '24', '--seed', '7'),
       endToEnd('demo', 90),
       endToEnd('bad-input', 120),

@@ -1,5 +1,5 @@
 import { findProvider } from '@holdfast/provider-core';
-import { listBoundRequirements } from '@holdfast/provider-core/certification';
+import { type CertificationId, listBoundRequirements } from '@holdfast/provider-core/certification';
 import type { CliUnderTest } from '../harness/cli-under-test.js';
 import type { CertifiedLayer } from './certification-row.js';
 import type { ProofJob } from './prove-once.js';
@@ -10,7 +10,18 @@ export interface JobFilter {
   readonly layer?: string | undefined;
   /** Certification ids, separated by commas. */
   readonly only?: string | undefined;
+  /** `seed`: through agent only the five certifications that must hold in every layer; else all. */
+  readonly 'through-agent'?: string | undefined;
 }
+
+/** What no layer may add to or lose. */
+const seedCertifications: ReadonlySet<CertificationId> = new Set([
+  'CertSessionContinuationAfterTmuxLoss',
+  'CertNativeResumeOnlyLatestMessage',
+  'CertHandleRoundTrip',
+  'CertNonContinuableError',
+  'CertStableWorkingDir',
+]);
 
 /** Every proof that the claims of these CLIs' providers make binding, once a layer. */
 export function listJobs(clis: readonly CliUnderTest[], filter: JobFilter): readonly ProofJob[] {
@@ -28,5 +39,11 @@ export function listJobs(clis: readonly CliUnderTest[], filter: JobFilter): read
         }));
       }),
     )
-    .filter(({ certification }) => only === undefined || only.includes(certification));
+    .filter(({ certification }) => only === undefined || only.includes(certification))
+    .filter(
+      ({ layer, certification }) =>
+        layer !== 'agent' ||
+        filter['through-agent'] !== 'seed' ||
+        seedCertifications.has(certification),
+    );
 }

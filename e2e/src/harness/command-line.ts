@@ -11,6 +11,7 @@ export function readCommandLine() {
       write: { type: 'boolean', default: false },
       planted: { type: 'boolean', default: false },
       layer: { type: 'string' },
+      'through-agent': { type: 'string', default: 'all' },
       only: { type: 'string' },
       jobs: { type: 'string', default: '2' },
       live: { type: 'boolean', default: false },
