@@ -50,7 +50,14 @@ export function startWorker(
 ): WorkerProcess {
   const child = spawn(process.execPath, ['--enable-source-maps', program], {
     cwd: home,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, LANG: 'C.UTF-8', ...env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: home,
+      LANG: 'C.UTF-8',
+      // The http hook is only an accelerator: every turn is certified without it.
+      HOLDFAST_HTTP_SIGNALS: 'off',
+      ...env,
+    },
     stdio: 'pipe',
   });
   child.stdin.on('error', () => {});
