@@ -1,10 +1,12 @@
-import { TimedOutError } from '../errors/turn-error.js';
+import { isContinuationError } from '../errors/continuation-error.js';
+import { isTurnError, TimedOutError } from '../errors/turn-error.js';
 import type { CodingProviderSessionHandle } from '../spec/provider-session-handle.js';
 import { prepareStateDir } from '../state/prepare-state-dir.js';
 import { removeExpiredRecords } from '../state/retention.js';
-import { findSession } from './inspect-session.js';
+import { type FoundSession, findSession } from './inspect-session.js';
 import { takeSessionLease } from './session-lease.js';
-import { resolveTurnOptions, type TurnOptions } from './turn-options.js';
+import { type ResolvedTurnOptions, resolveTurnOptions, type TurnOptions } from './turn-options.js';
+import { typedError } from './typed-error.js';
 
 export interface CloseOptions extends Pick<TurnOptions, 'stateDir' | 'logger' | 'whenBusy'> {
   /** Put the session away for good: continuing it is refused from then on. False when absent. */
@@ -35,7 +37,26 @@ export async function closeCodingAgentSession(
   const { archive = false, deadlineMs = DEFAULT_CLOSE_MS } = options;
   const resolved = resolveTurnOptions(options);
   await prepareStateDir(resolved.stateDir);
-  const { session, isRecorded } = await findSession(handle, options);
+  const found = await findSession(handle, options);
+  try {
+    return await endSession(found, { archive, deadlineMs, options: resolved });
+  } catch (thrown) {
+    const error = typedError(thrown);
+    if (isTurnError(error) || isContinuationError(error)) error.handle ??= found.session.handle();
+    throw error;
+  }
+}
+
+interface EndSession {
+  readonly archive: boolean;
+  readonly deadlineMs: number;
+  readonly options: ResolvedTurnOptions;
+}
+
+async function endSession(
+  { session, isRecorded }: FoundSession,
+  { archive, deadlineMs, options: resolved }: EndSession,
+): Promise<CloseResult> {
   await using _lease = await takeSessionLease(session, resolved, new AbortController().signal);
   await session.refresh();
   const report = await session.transport.end(session.context(), { archive, deadlineMs });
@@ -50,7 +71,10 @@ export async function closeCodingAgentSession(
   }
   if (isRecorded)
     await session.save({ status: 'closed', archived: session.record.archived || archive });
-  await removeExpiredRecords(session.layout, { clock: resolved.clock });
+  // The session is closed: what cannot be cleared away of others is no failure of it.
+  await removeExpiredRecords(session.layout, { clock: resolved.clock }).catch((error: unknown) => {
+    resolved.logger.warn({ err: error }, 'expired records not removed');
+  });
   return {
     handle: { ...session.handle(), status: 'closed' },
     endedProcesses: report.ended,

@@ -1,10 +1,11 @@
-import type { CodingProviderSessionHandle } from '../spec/provider-session-handle.js';
+import { realpath } from 'node:fs/promises';
+import type { CodingProviderSessionHandle, HandleStatus } from '../spec/provider-session-handle.js';
 import type { SessionOwner } from '../spec/turn.js';
 import { readLaunchRecord } from '../state/launch-record.js';
 import { readLeaseOwner } from '../state/lease.js';
 import { leaseDir, stateLayout } from '../state/state-layout.js';
 import { openTurnJournal } from '../state/turn-journal.js';
-import type { SessionActivity } from '../transports/session-transport.js';
+import type { ProcessObservation, SessionActivity } from '../transports/session-transport.js';
 import { decodeHandle } from './decode-handle.js';
 import { cliHomeOf, preflight } from './preflight.js';
 import { checkHandle, makeSession, newRecord, versionsFile } from './resolve-session.js';
@@ -45,18 +46,25 @@ export async function inspectCodingAgentSession(
     provisional: !session.record.acknowledged,
     ...(openTurnId === undefined ? {} : { openTurnId }),
     ...(owner === undefined ? {} : { owner }),
-    handle: { ...session.handle(), ...(isLost(session, observed.state) ? { status: 'lost' } : {}) },
+    handle: { ...session.handle(), status: statusOf(session, observed, owner) },
   };
+}
+
+/** A session, and whether there is a launch record of it. */
+export interface FoundSession {
+  readonly session: Session;
+  readonly isRecorded: boolean;
 }
 
 /** The session behind a handle, as far as it can be known; with a CLI that is gone from the machine, too. */
 export async function findSession(
   handle: CodingProviderSessionHandle | Readonly<Record<string, unknown>> | string,
   options: Pick<TurnOptions, 'stateDir' | 'logger'>,
-): Promise<{ readonly session: Session; readonly isRecorded: boolean }> {
+): Promise<FoundSession> {
   const resolved = resolveTurnOptions(options);
   const { definition, handle: decoded, nativeSessionId } = checkHandle(decodeHandle(handle));
-  const layout = stateLayout(resolved.stateDir);
+  // As a turn sees it: two spellings of the directory share one socket.
+  const layout = stateLayout(await realpath(resolved.stateDir).catch(() => resolved.stateDir));
   const stored = await readLaunchRecord(layout, definition.id, nativeSessionId);
   const config = stored?.config ?? { workingDir: decoded.workingDir ?? '/' };
   const cliHome = stored?.cliHome ?? cliHomeOf(definition, config);
@@ -84,8 +92,16 @@ function presence(
   return history === 'absent' && process === 'gone' ? 'absent' : 'unknown';
 }
 
-function isLost({ record }: Session, process: string): boolean {
-  return process === 'gone' && record.status !== 'closed';
+/** What the record says may be older than its owner's end. */
+function statusOf(
+  { record }: Session,
+  observed: ProcessObservation,
+  owner: SessionOwner | undefined,
+): HandleStatus {
+  if (observed.state === 'unknown') return record.status;
+  if (observed.state === 'gone') return record.status === 'closed' ? 'closed' : 'lost';
+  if (observed.activity === 'unknown' || owner?.kind === 'ours') return record.status;
+  return observed.activity === 'idle' ? 'idle' : 'active';
 }
 
 async function findOpenTurn(session: Session): Promise<string | undefined> {

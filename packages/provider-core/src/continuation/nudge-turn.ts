@@ -3,6 +3,7 @@ import type { TurnResult } from '../spec/turn.js';
 import { openTurnJournal } from '../state/turn-journal.js';
 import { isoInstant } from '../time/clock.js';
 import { digestOf } from './canonical-json.js';
+import { openFencedJournal } from './fenced-journal.js';
 import type { CompletedTurn } from './run-turn.js';
 import { lastEntry, type TurnRun } from './turn-run.js';
 
@@ -20,8 +21,9 @@ export async function nudgeTurn(
   const { session, options } = run;
   const text = session.record.config.nudge ?? DEFAULT_NUDGE;
   const childTurnId = await findOrJournalChild(run);
-  const journal = await openTurnJournal(
+  const journal = await openFencedJournal(
     session.layout.turnJournal(session.definition.id, session.nativeSessionId, childTurnId),
+    run.fence,
   );
   const ended = lastEntry(journal.entries, 'ended');
   if (ended?.outcome.status === 'completed') return ended.outcome.result;

@@ -9,7 +9,7 @@ import { findProvider } from '../providers/registry.js';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { CodingProviderSessionHandle } from '../spec/provider-session-handle.js';
 import type { SessionConfig } from '../spec/session-config.js';
-import { type LaunchRecord, readLaunchRecord, saveLaunchRecord } from '../state/launch-record.js';
+import { type LaunchRecord, readLaunchRecord } from '../state/launch-record.js';
 import { isPathPart, type StateLayout, stateLayout } from '../state/state-layout.js';
 import { isoInstant } from '../time/clock.js';
 import { checkStableFields } from './check-stable-fields.js';
@@ -150,7 +150,7 @@ async function adoptSession(
       `the provider's record is ${history.state}`,
     );
   }
-  await saveLaunchRecord(layout, record);
+  // Not saved here: only whoever gets the lease may make the record, or two would overwrite each other's nonce.
   return session;
 }
 

@@ -5,6 +5,7 @@ import { openTurnJournal, type TurnJournal } from '../state/turn-journal.js';
 import type { LiveTurn } from './begin-turn.js';
 import { digestOf } from './canonical-json.js';
 import { checkDeliverable } from './check-deliverable.js';
+import { openFencedJournal } from './fenced-journal.js';
 import { runTurn } from './run-turn.js';
 import type { Session } from './session.js';
 import { takeSessionLease } from './session-lease.js';
@@ -31,8 +32,8 @@ export async function runInSession(turn: SessionTurn): Promise<TurnResult> {
   if (seen.entries.length === 0) await checkDeliverable(session, text);
 
   await using lease = await takeSessionLease(session, options, live.interrupted);
-  await session.refresh();
-  const journal = await openTurnJournal(paths.journal);
+  await session.take(lease);
+  const journal = await openFencedJournal(paths.journal, lease);
   checkSameMessage(journal, live.turnId, digest);
   const outcome = await replay(turn, journal, paths.events);
   if (outcome) return outcome;

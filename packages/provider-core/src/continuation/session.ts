@@ -1,3 +1,4 @@
+import { NonContinuableError } from '../errors/continuation-error.js';
 import type { Logger } from '../spec/logger.js';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { CodingProviderSessionHandle } from '../spec/provider-session-handle.js';
@@ -5,7 +6,13 @@ import { type LaunchRecord, readLaunchRecord, saveLaunchRecord } from '../state/
 import type { StateLayout } from '../state/state-layout.js';
 import type { Clock } from '../time/clock.js';
 import { isoInstant } from '../time/clock.js';
-import type { SessionContext, SessionTransport } from '../transports/session-transport.js';
+import type {
+  LeaseFence,
+  SessionContext,
+  SessionTransport,
+} from '../transports/session-transport.js';
+import { checkStableFields } from './check-stable-fields.js';
+import { refuseFenced } from './fenced-journal.js';
 import type { Preflight } from './preflight.js';
 
 interface SessionParts {
@@ -30,6 +37,7 @@ export class Session {
   readonly #preflight: Preflight;
   readonly #givenHandle: CodingProviderSessionHandle | undefined;
   #record: LaunchRecord;
+  #fence: LeaseFence | undefined;
 
   constructor(parts: SessionParts) {
     this.definition = parts.definition;
@@ -67,6 +75,7 @@ export class Session {
 
   /** Changes the launch record on disk; the handle's revision grows with it. */
   async save(change: Partial<LaunchRecord>): Promise<void> {
+    refuseFenced(this.#fence);
     const next: LaunchRecord = {
       ...this.#record,
       ...change,
@@ -79,9 +88,24 @@ export class Session {
   }
 
   /** Reads the launch record again: under the lease it is the last owner's. The caller's volatile settings stay. */
-  async refresh(): Promise<void> {
+  async refresh(): Promise<'refreshed' | 'unrecorded'> {
     const stored = await readLaunchRecord(this.layout, this.definition.id, this.nativeSessionId);
-    if (stored) this.#record = { ...stored, config: this.#record.config };
+    if (!stored) return 'unrecorded';
+    this.#record = { ...stored, config: this.#record.config };
+    return 'refreshed';
+  }
+
+  /** The same before a turn: what another owner did meanwhile is checked, and a session adopted now gets its record. */
+  async take(fence: LeaseFence): Promise<void> {
+    this.#fence = fence;
+    const { stableFields } = this.#record;
+    if ((await this.refresh()) === 'unrecorded') {
+      await saveLaunchRecord(this.layout, this.#record);
+      return;
+    }
+    const { id, capabilities } = this.definition;
+    if (this.#record.archived) throw new NonContinuableError(id, 'history', 'it was archived');
+    checkStableFields(id, this.#record.stableFields, stableFields, capabilities.stableFields);
   }
 
   /** The durable handle, as of now. */

@@ -1,9 +1,11 @@
 import { isContinuationError } from '../errors/continuation-error.js';
 import { isTurnError, ProviderFailedError } from '../errors/turn-error.js';
+import type { HandleStatus } from '../spec/provider-session-handle.js';
 import type { TurnResult } from '../spec/turn.js';
 import { faultPoint } from '../state/fault-point.js';
 import type { JournalEntry } from '../state/turn-journal.js';
 import { isoInstant } from '../time/clock.js';
+import type { ProcessObservation } from '../transports/session-transport.js';
 import { interruptedError, isAbortOf } from './interrupted-error.js';
 import type { CompletedTurn } from './run-turn.js';
 import type { TurnRun } from './turn-run.js';
@@ -48,6 +50,7 @@ function turnResult({ session, message, progress }: TurnRun, completed: Complete
 export async function settleError(run: TurnRun, thrown: unknown): Promise<unknown> {
   const error = settledError(run, thrown);
   if (!isTurnError(error) && !isContinuationError(error)) return error;
+  const isOurs = error.handle === undefined;
   error.handle ??= run.session.handle();
   if (isTurnError(error)) error.turnId ??= run.message.turnId;
   const { journal, session } = run;
@@ -56,11 +59,24 @@ export async function settleError(run: TurnRun, thrown: unknown): Promise<unknow
     await journal.append(settledEntry(run, error), { sync: true }).catch(() => {});
     const observation = await session.transport
       .observe(session.context())
-      .catch(() => ({ state: 'unknown' as const }));
-    const status = observation.state === 'gone' ? 'lost' : 'idle';
+      .catch((): ProcessObservation => ({ state: 'unknown', why: 'it could not be looked for' }));
+    const status = statusOf(observation, session.record.status);
     if (session.record.status !== status) await session.save({ status }).catch(() => {});
+    if (isOurs) error.handle = session.handle();
   }
   return error;
+}
+
+/** A closed session stays closed as long as nothing was started for it; an unseen one is called nothing worse than it was. */
+function statusOf(observed: ProcessObservation, known: HandleStatus): HandleStatus {
+  switch (observed.state) {
+    case 'gone':
+      return known === 'closed' ? 'closed' : 'lost';
+    case 'alive':
+      return observed.activity === 'busy' || observed.activity === 'waiting' ? 'active' : 'idle';
+    case 'unknown':
+      return known === 'active' ? 'idle' : known;
+  }
 }
 
 /** What aborted a wait is the caller's interrupt; the journal says what it met. */
