@@ -20,7 +20,7 @@ const unit = [
 /**
  * Everything that `npm test` runs. Stages follow each other; the lanes of a stage run side by side, one a core.
  * `counts`: a suite's tests are the step itself, its closing line, vitest's report or node:test's TAP.
- * `budgetSeconds` is what the suite may need on two cores.
+ * `budgetSeconds` is what the suite may need on two idle cores; past four times that it is ended as hanging.
  */
 export const stages = [
   [
