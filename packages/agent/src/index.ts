@@ -24,6 +24,7 @@ export {
   NativeHistoryMissingError,
   NonApplicableError,
   NonContinuableError,
+  noSignIsEnough,
   type ProviderCapabilities,
   ProviderFailedError,
   providerCapabilities,

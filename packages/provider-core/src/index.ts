@@ -100,6 +100,7 @@ export {
   acquireLease,
   type Lease,
   type LeaseOwnerRecord,
+  noSignIsEnough,
 } from './state/lease.js';
 export { defaultStateDir } from './state/state-layout.js';
 export { type Clock, isoInstant, systemClock } from './time/clock.js';

@@ -1,7 +1,12 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ProviderFailedError, UndeliverableMessageError, waitUntil } from '@holdfast/provider-core';
+import {
+  ProviderFailedError,
+  TurnInterruptedError,
+  UndeliverableMessageError,
+  waitUntil,
+} from '@holdfast/provider-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MemorySessions } from '../__fixtures__/memory-sessions.js';
 import { Agent } from '../agent.js';
@@ -107,6 +112,23 @@ describe('enqueue', () => {
     };
     await agent.drain();
     expect((await agent.inspect()).queued).toBe(0);
+    expect(sessions.userMessages()).toEqual(['one', 'three']);
+  });
+
+  it('drops a message whose own turn its caller interrupted, and goes on with the next', async () => {
+    const agent = createAgent();
+    await agent.askWithHistory([{ role: 'user', content: 'one' }]);
+    let isFirst = true;
+    sessions.onStep = (step) => {
+      if (step !== 'prepared' || !isFirst) return;
+      isFirst = false;
+      const facts = { accepted: false, inHistory: false, why: 'a test', isFinal: true };
+      throw new TurnInterruptedError(facts);
+    };
+    await agent.enqueue('two');
+    await agent.enqueue('three');
+    await emptied(agent);
+    await agent.drain();
     expect(sessions.userMessages()).toEqual(['one', 'three']);
   });
 

@@ -1,5 +1,6 @@
 import {
   acquireLease,
+  noSignIsEnough,
   readJsonFile,
   StateUnusableError,
   waitUntil,
@@ -51,7 +52,7 @@ async function readQueue(path: string): Promise<QueueState> {
 }
 
 function waitForWriteTurn(dir: string) {
-  const tryOnce = async () => (await acquireLease({ dir })).lease;
+  const tryOnce = async () => (await acquireLease({ dir, foreignIsFree: noSignIsEnough })).lease;
   return waitUntil(tryOnce, {
     awaiting: 'another writer of the message queue',
     deadlineMs: WRITE_TURN_MS,

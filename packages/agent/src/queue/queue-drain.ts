@@ -1,4 +1,4 @@
-import { acquireLease, isTurnError } from '@holdfast/provider-core';
+import { acquireLease, isTurnError, noSignIsEnough } from '@holdfast/provider-core';
 import type { AgentSessionHandle } from '../agent-session-handle.js';
 import type { AgentTurn } from '../turn/agent-turn.js';
 import type { MessageQueue } from './message-queue.js';
@@ -20,7 +20,10 @@ interface DrainRequest {
  */
 export async function drainQueue(request: DrainRequest): Promise<void> {
   for (;;) {
-    const { lease } = await acquireLease({ dir: request.leaseDir });
+    const { lease } = await acquireLease({
+      dir: request.leaseDir,
+      foreignIsFree: noSignIsEnough,
+    });
     // Another agent drains, and looks once more after it let go.
     if (!lease) return;
     let isParked: boolean;
@@ -40,10 +43,7 @@ async function drainHeld({ queue, run, currentHandle, isStopped }: DrainRequest)
     const state = await queue.load();
     const message = state.messages[0];
     if (!message || isStopped()) return false;
-    const isFinal = await run(message, state).then(
-      () => true,
-      (error: unknown) => isTurnError(error) && FINAL_KINDS.has(error.kind),
-    );
+    const isFinal = await run(message, state).then(() => true, isFinalError);
     const handle = currentHandle() ?? state.handle;
     await queue.update((before) => ({
       ...(isFinal ? removeMessage(before, message.turnId) : before),
@@ -51,6 +51,12 @@ async function drainHeld({ queue, run, currentHandle, isStopped }: DrainRequest)
     }));
     if (!isFinal) return true;
   }
+}
+
+/** A turn its caller interrupted is over as well: kept, it would stand before the others for ever. */
+function isFinalError(error: unknown): boolean {
+  if (!isTurnError(error)) return false;
+  return error.kind === 'turn_interrupted' ? error.isFinal : FINAL_KINDS.has(error.kind);
 }
 
 /** Nothing will ever change these. */

@@ -2,7 +2,9 @@ import {
   appendJsonLine,
   followJsonLines,
   isoInstant,
+  type Lease,
   readJsonLines,
+  SessionBusyError,
   StateUnusableError,
   systemClock,
 } from '@holdfast/agent';
@@ -25,11 +27,17 @@ export interface ChatLog {
 }
 
 /** Opens the log for writing. Only with the chat's lease: sequence numbers have one writer. */
-export async function openChatLog(path: string, chatId: string): Promise<ChatLog> {
+export async function openChatLog(
+  path: string,
+  chatId: string,
+  lease: Pick<Lease, 'isCurrent'>,
+): Promise<ChatLog> {
   const events = [...(await readChatEvents(path))];
   let view = foldChat(events);
   let writes: Promise<unknown> = Promise.resolve();
   const write = async (body: ChatEventBody, sync: boolean) => {
+    // An owner that froze and lost the lease would give a number twice.
+    if (!lease.isCurrent()) throw new SessionBusyError({ kind: 'ours' });
     const stamp = { chatId, sequence: events.length, at: isoInstant(systemClock) };
     const event: ChatEvent = { ...body, ...stamp };
     await appendJsonLine(path, encodeChatEvent(event), { sync });

@@ -41,8 +41,8 @@ async function send(
 ): Promise<ChatTurnResult> {
   const { whenBusy } = options;
   const path = context.layout.chatEvents(chatId);
-  await using _lease = await takeChat(context.layout, chatId, { whenBusy, signal: stage.waiting });
-  const log = await openChatLog(path, chatId);
+  await using lease = await takeChat(context.layout, chatId, { whenBusy, signal: stage.waiting });
+  const log = await openChatLog(path, chatId, lease);
   const view = log.view();
   if (!view) throw new UnknownChatError(chatId);
   const known = findKnownTurn(view, stage.turnId, message);

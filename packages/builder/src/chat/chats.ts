@@ -120,8 +120,8 @@ async function openChat(
   const known = foldChat(await readChatEvents(path));
   if (known) return checkSameAgent(known, agent);
   if (!context.agents.has(agent)) throw new UnknownAgentError(chatId, agent);
-  await using _lease = await takeChat(context.layout, chatId, { whenBusy: 'wait' });
-  const log = await openChatLog(path, chatId);
+  await using lease = await takeChat(context.layout, chatId, { whenBusy: 'wait' });
+  const log = await openChatLog(path, chatId, lease);
   const view = log.view();
   if (view) return checkSameAgent(view, agent);
   await log.append({ type: 'chat_opened', agent, title });
@@ -141,8 +141,8 @@ async function importChat(
   const { record, messages, handle } = await readLegacyChat(file, options);
   const chatId = readChatId(options.chatId ?? record.sessionId);
   if (!context.agents.has(agent)) throw new UnknownAgentError(chatId, agent);
-  await using _lease = await takeChat(context.layout, chatId, { whenBusy: 'wait' });
-  const log = await openChatLog(context.layout.chatEvents(chatId), chatId);
+  await using lease = await takeChat(context.layout, chatId, { whenBusy: 'wait' });
+  const log = await openChatLog(context.layout.chatEvents(chatId), chatId, lease);
   const view = log.view();
   if (view && (view.legacy || view.turns.length > 0)) {
     checkSameAgent(view, agent);

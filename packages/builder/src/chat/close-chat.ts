@@ -21,8 +21,8 @@ export async function closeChat(
   chatId: string,
   { archive, deadlineMs, whenBusy }: CloseChatOptions,
 ): Promise<ChatView> {
-  await using _lease = await takeChat(context.layout, chatId, { whenBusy });
-  const log = await openChatLog(context.layout.chatEvents(chatId), chatId);
+  await using lease = await takeChat(context.layout, chatId, { whenBusy });
+  const log = await openChatLog(context.layout.chatEvents(chatId), chatId, lease);
   const view = log.view();
   if (!view) throw new UnknownChatError(chatId);
   const open = findOpenTurn(view);

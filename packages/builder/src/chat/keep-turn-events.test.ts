@@ -32,9 +32,9 @@ const turnOf = (events: readonly AgentTurnEvent[]) =>
 
 it('keeps what a replay tells once more only once, and another attempt as well', async () => {
   const path = join(root, 'events.jsonl');
-  const first = await openChatLog(path, 'chat-1');
+  const first = await openChatLog(path, 'chat-1', { isCurrent: () => true });
   await keepTurnEvents(first, turnOf(told));
-  const again = await openChatLog(path, 'chat-1');
+  const again = await openChatLog(path, 'chat-1', { isCurrent: () => true });
   await keepTurnEvents(again, turnOf(told));
   await keepTurnEvents(again, turnOf([{ type: 'running', turnId: TURN, sequence: 0, at: 'e' }]));
 

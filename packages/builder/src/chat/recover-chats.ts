@@ -65,8 +65,8 @@ async function settleChat(
   context: BuilderContext,
   chatId: string,
 ): Promise<RecoveredChat | undefined> {
-  await using _lease = await takeChat(context.layout, chatId);
-  const log = await openChatLog(context.layout.chatEvents(chatId), chatId);
+  await using lease = await takeChat(context.layout, chatId);
+  const log = await openChatLog(context.layout.chatEvents(chatId), chatId, lease);
   const view = log.view();
   const open = view && findOpenTurn(view);
   if (!open) {

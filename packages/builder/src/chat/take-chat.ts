@@ -1,4 +1,10 @@
-import { acquireLease, type Lease, SessionBusyError, waitUntil } from '@holdfast/agent';
+import {
+  acquireLease,
+  type Lease,
+  noSignIsEnough,
+  SessionBusyError,
+  waitUntil,
+} from '@holdfast/agent';
 import type { BuilderLayout } from '../persistence/layout.js';
 
 /** How long a busy chat is waited for. */
@@ -17,16 +23,19 @@ export async function takeChat(
   { whenBusy = 'fail', signal }: TakeOptions = {},
 ): Promise<Lease> {
   const dir = layout.chatLease(chatId);
-  const taken = await acquireLease({ dir, signal });
+  const taken = await acquireLease({ dir, signal, foreignIsFree: noSignIsEnough });
   if (taken.lease) return taken.lease;
   if (whenBusy === 'fail') {
     const { pid, hostId, since } = taken.heldBy;
     throw new SessionBusyError({ kind: 'ours', pid, hostId, since });
   }
-  return waitUntil(async () => (await acquireLease({ dir, signal })).lease, {
-    awaiting: `the other owner of chat ${chatId}`,
-    deadlineMs: BUSY_MS,
-    signal,
-    layer: 'builder',
-  });
+  return waitUntil(
+    async () => (await acquireLease({ dir, signal, foreignIsFree: noSignIsEnough })).lease,
+    {
+      awaiting: `the other owner of chat ${chatId}`,
+      deadlineMs: BUSY_MS,
+      signal,
+      layer: 'builder',
+    },
+  );
 }

@@ -4,6 +4,7 @@ import { ensurePrivateDir } from '../state/private-dir.js';
 import { type StartRecord, saveStartRecord } from '../state/start-record.js';
 import { stateLayout } from '../state/state-layout.js';
 import { isoInstant } from '../time/clock.js';
+import { refuseFenced } from './fenced-journal.js';
 import type { Preflight } from './preflight.js';
 import { makeSession, newRecord } from './resolve-session.js';
 import type { Session } from './session.js';
@@ -20,6 +21,7 @@ export async function establishSession(
   const record = newRecord(definition, config, found, isoInstant(options.clock));
   const save = async (nativeSessionId: string): Promise<Session> => {
     const known = { ...record, nativeSessionId };
+    refuseFenced(parts.fence);
     await saveLaunchRecord(layout, known);
     await saveStartRecord(layout, {
       ...start,

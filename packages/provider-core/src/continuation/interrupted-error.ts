@@ -25,6 +25,7 @@ export function interruptedError({ journal }: Pick<TurnRun, 'journal'>): TurnErr
   return new TurnInterruptedError({
     accepted: isAccepted,
     inHistory: isAccepted,
+    isFinal: true,
     why: isAccepted ? 'the caller interrupted it' : 'the caller interrupted it before it was sent',
   });
 }

@@ -53,7 +53,11 @@ function errorOfParent(error: unknown): unknown {
     error.kind === 'turn_interrupted'
       ? 'the caller interrupted it'
       : `its nudge (config.nudge) cannot be delivered: ${error.reason}`;
-  return new TurnInterruptedError({ accepted: true, inHistory: true, why }, { cause: error });
+  const isFinal = error.kind === 'turn_interrupted' && error.isFinal;
+  return new TurnInterruptedError(
+    { accepted: true, inHistory: true, why, isFinal },
+    { cause: error },
+  );
 }
 
 async function findOrJournalChild({ journal, session }: TurnRun): Promise<string> {

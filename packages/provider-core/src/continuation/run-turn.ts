@@ -80,6 +80,7 @@ async function act(run: TurnRun, situation: TurnSituation): Promise<TurnStep> {
         accepted: true,
         inHistory: reading.state === 'open' || reading.state === 'interrupted',
         why: 'its process ended, or went idle, before the turn did',
+        isFinal: run.interrupted.aborted,
       });
     case 'refuse_undeliverable':
       throw new UndeliverableMessageError(

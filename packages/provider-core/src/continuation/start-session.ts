@@ -6,10 +6,12 @@ import type { SessionConfig } from '../spec/session-config.js';
 import type { Message, TurnResult } from '../spec/turn.js';
 import { faultPoint } from '../state/fault-point.js';
 import { readLaunchRecord } from '../state/launch-record.js';
+import { noSignIsEnough } from '../state/lease.js';
 import { prepareStateDir } from '../state/prepare-state-dir.js';
 import { readStartRecord, type StartRecord, saveStartRecord } from '../state/start-record.js';
 import { stateLayout } from '../state/state-layout.js';
 import { isoInstant } from '../time/clock.js';
+import type { LeaseFence } from '../transports/session-transport.js';
 import { beginTurn, type LiveTurn } from './begin-turn.js';
 import { digestOf } from './canonical-json.js';
 import { checkConfig } from './check-config.js';
@@ -85,17 +87,21 @@ export interface StartParts {
   readonly text: string;
   readonly live: LiveTurn;
   readonly options: ResolvedTurnOptions;
+  /** The right to say which session this start made. */
+  readonly fence: LeaseFence;
 }
 
-async function startSession(parts: StartParts): Promise<TurnResult> {
-  const { definition, config, text, live, options } = parts;
+async function startSession(request: Omit<StartParts, 'fence'>): Promise<TurnResult> {
+  const { definition, config, text, live, options } = request;
   const layout = stateLayout(options.stateDir);
   const found = await preflight(definition, config, versionsFile(layout));
-  await using _start = await takeLease(
+  await using fence = await takeLease(
     layout.startLeaseDir(live.turnId),
     options,
     live.interrupted,
+    noSignIsEnough,
   );
+  const parts: StartParts = { ...request, fence };
   const start = await findOrSaveStart(parts, found);
   const session =
     (await findStarted(parts, start, found)) ?? (await establishSession(parts, start, found));

@@ -173,6 +173,7 @@ export class TurnWatch {
       accepted: reading.state !== 'no_message',
       inHistory: reading.state === 'open' || reading.state === 'interrupted',
       why: 'the caller interrupted it',
+      isFinal: true,
     });
   }
 

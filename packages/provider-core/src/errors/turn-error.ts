@@ -84,18 +84,31 @@ export class TurnInterruptedError extends CodingAgentTurnError {
   readonly accepted: boolean;
   /** Whether later turns of the session will see the message. */
   readonly inHistory: boolean;
+  /** The caller's own interrupt took effect: the same turnId gives this error again, and nothing goes on. */
+  readonly isFinal: boolean;
 
   constructor(
-    facts: { readonly accepted: boolean; readonly inHistory: boolean; readonly why: string },
+    facts: {
+      readonly accepted: boolean;
+      readonly inHistory: boolean;
+      readonly why: string;
+      readonly isFinal?: boolean;
+    },
     options?: ErrorOptions,
   ) {
-    super(
-      `The turn was interrupted: ${facts.why}. ${facts.accepted ? 'The message was taken in; call again with the same turnId and onInterrupted: "resume" to finish it.' : 'The message was not taken in; call again with the same turnId to send it.'}`,
-      options,
-    );
+    super(`The turn was interrupted: ${facts.why}. ${whatToDo(facts)}`, options);
     this.accepted = facts.accepted;
     this.inHistory = facts.inHistory;
+    this.isFinal = facts.isFinal ?? false;
   }
+}
+
+function whatToDo(facts: { readonly accepted: boolean; readonly isFinal?: boolean }): string {
+  const taken = `The message was ${facts.accepted ? '' : 'not '}taken in`;
+  if (facts.isFinal) return `${taken}; the turn is over: use a new turnId.`;
+  return facts.accepted
+    ? `${taken}; call again with the same turnId and onInterrupted: "resume" to finish it.`
+    : `${taken}; call again with the same turnId to send it.`;
 }
 
 /** The same `turnId` was used for another message. */

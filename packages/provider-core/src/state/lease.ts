@@ -47,6 +47,12 @@ const HEARTBEAT_MS = 3_000;
 const STALE_AFTER_MS = 15_000;
 const STALE_POLL_MS = 200;
 
+/**
+ * For `foreignIsFree` where a lease guards files alone and no provider could be asked: an owner in another container
+ * that gives no sign of life is gone.
+ */
+export const noSignIsEnough = async (): Promise<boolean> => true;
+
 /** Takes the lease when it is free or its owner is proven dead. Does not wait for a living owner. */
 export async function acquireLease(options: AcquireLeaseOptions): Promise<AcquiredLease> {
   const { dir, clock = systemClock, identity = ownIdentity() } = options;

@@ -146,7 +146,7 @@ async function waitUntilShown(
 
 function notSent(): TurnInterruptedError {
   const why = 'the caller interrupted it before it was submitted';
-  return new TurnInterruptedError({ accepted: false, inHistory: false, why });
+  return new TurnInterruptedError({ accepted: false, inHistory: false, why, isFinal: true });
 }
 
 interface Submission {
