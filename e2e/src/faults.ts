@@ -1,4 +1,5 @@
 import { findProvider } from '@holdfast/provider-core';
+import { readCell } from './faults/fault-cell.js';
 import { planKills } from './faults/plan-kills.js';
 import { describeKill, runSessionPlan, type SessionOutcome } from './faults/run-session-plan.js';
 import { findComplaints, tallyOutcomes } from './faults/tally.js';
@@ -8,7 +9,8 @@ import { runJobs } from './harness/run-jobs.js';
 
 /**
  * Kills the service, the pane, the CLI, its server, tmux and the machine at every step and window, and shows that each
- * message was delivered once. `--kills N`, `--seed S`; `--json` ends with one object.
+ * message was delivered once. `--kills N`, `--seed S`; `--json` ends with one object; `--cell` repeats one kill, such as
+ * `machine:at_request:20` or `submitted`.
  */
 const options = readCommandLine();
 const clis = await readClisUnderTest({
@@ -19,6 +21,7 @@ const plans = planKills({
   kills: Number(options.kills),
   seed: Number(options.seed),
   clis,
+  onlyCell: options.cell === undefined ? undefined : readCell(options.cell),
   isServed: ({ provider }) => findProvider(provider)?.transports.tmux?.kind === 'served_pane',
 });
 

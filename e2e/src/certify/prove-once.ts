@@ -50,6 +50,7 @@ async function prove({ certification, fault, ...options }: ProofJob): Promise<vo
     await withLimit(requirements[certification].prove(subject));
   } catch (error) {
     proofError = error;
+    subject.keepPlace();
   }
   try {
     await subject[Symbol.asyncDispose]();

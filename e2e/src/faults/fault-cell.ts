@@ -53,3 +53,14 @@ export function nameCell(cell: FaultCell): string {
     ? `service at ${cell.step}`
     : `${cell.target} ${cell.window}+${cell.delayMs}ms`;
 }
+
+/** Reads a cell as `--cell` names it: a step, or `<target>:<window>:<delay in ms>`. */
+export function readCell(name: string): FaultCell {
+  const step = steps.find((one) => one === name);
+  if (step) return { kind: 'step', step };
+  const [first, second, delay] = name.split(':');
+  const target = targets.find((one) => one === first);
+  const window = windows.find((one) => one === second);
+  if (!target || !window) throw new Error(`${name} is no step and no <target>:<window>:<delay>.`);
+  return { kind: 'window', window, target, delayMs: Number(delay ?? 0) };
+}

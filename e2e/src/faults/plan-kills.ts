@@ -14,17 +14,25 @@ export interface KillPlanOptions {
   readonly clis: readonly CliUnderTest[];
   /** Whether this CLI is served by a process of its own beside the pane. */
   readonly isServed: (cli: CliUnderTest) => boolean;
+  /** Nothing but this kill, again and again, after the first turn. */
+  readonly onlyCell?: FaultCell | undefined;
 }
 
 const KILLS_A_SESSION = 6;
 const DELAYS_MS = [0, 0, 5, 20, 80, 250] as const;
 
 /** Spreads the kills over steps, windows, targets and CLIs, the same for the same seed. */
-export function planKills({ kills, seed, clis, isServed }: KillPlanOptions): SessionPlan[] {
+export function planKills({
+  kills,
+  seed,
+  clis,
+  isServed,
+  onlyCell,
+}: KillPlanOptions): SessionPlan[] {
   const random = createRandom(seed);
   const sessions = Math.max(clis.length, Math.ceil(kills / KILLS_A_SESSION));
   const drawFirst = createDeck(firstCells, random);
-  const drawLater = createDeck(laterCells, random);
+  const drawLater = createDeck(onlyCell ? [onlyCell] : laterCells, random);
   const order = shuffle(clis, random);
   const plans = Array.from({ length: sessions }, (_, index) => {
     const cli = order[index % order.length];

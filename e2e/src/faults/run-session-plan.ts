@@ -58,6 +58,7 @@ export async function runSessionPlan({ cli, cells }: SessionPlan): Promise<Sessi
   } catch (error) {
     judged = { doubled: [], missing: [`the session broke: ${String(error)}`] };
   }
+  if (judged.doubled.length + judged.missing.length > 0) subject.keepPlace();
   const leftover = await disposeOf(subject);
   return { kills, ...judged, leftover };
 }

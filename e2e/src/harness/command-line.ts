@@ -19,6 +19,7 @@ export function readCommandLine() {
       'self-test': { type: 'boolean', default: false },
       kills: { type: 'string', default: '24' },
       seed: { type: 'string', default: '7' },
+      cell: { type: 'string' },
     },
     strict: true,
   });

@@ -1,3 +1,4 @@
+import type { TurnLimits } from '@holdfast/provider-core';
 import type { HandleJson, SubjectTurnOptions } from '@holdfast/provider-core/certification';
 import type { CliUnderTest } from './cli-under-test.js';
 import type { ProviderFixture } from './providers/provider-fixture.js';
@@ -18,4 +19,5 @@ export interface RealSubjectOptions {
 export interface RealTurnOptions extends SubjectTurnOptions {
   /** Added to the worker's environment. */
   readonly env?: Readonly<Record<string, string>>;
+  readonly limits?: Partial<TurnLimits>;
 }

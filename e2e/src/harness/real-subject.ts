@@ -37,6 +37,7 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
   readonly #options: RealSubjectOptions;
   #binary: string;
   #deadlineMs = 60_000;
+  #isKept = false;
   readonly #workers = new Set<WorkerProcess>();
   /** The last handle of every session, to be closed in the end. */
   readonly #open = new Map<string, HandleJson>();
@@ -92,6 +93,11 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
     this.#binary = binary;
   }
 
+  /** Leaves the folders in place for whoever looks into a failure, when the run was asked to. */
+  keepPlace(): void {
+    this.#isKept = process.env['HOLDFAST_KEEP'] === 'failed';
+  }
+
   /** How long a condition is waited for. */
   useDeadline(deadlineMs: number): void {
     this.#deadlineMs = deadlineMs;
@@ -118,7 +124,7 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
   continue = (
     handle: HandleJson,
     message: string,
-    options?: SubjectTurnOptions,
+    options?: RealTurnOptions,
   ): Promise<SubjectTurn> => this.begin(handle, message, options).finished;
 
   begin = (
@@ -227,7 +233,8 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
     const left = await findLeftovers(this.livingProcesses, this.tmux);
     await killUntilGone(this.livingProcesses);
     await this.lifetime.stop().catch((error: unknown) => failures.push(error));
-    if (process.env['HOLDFAST_KEEP']) process.stderr.write(`kept ${this.place.root}\n`);
+    if (this.#isKept || process.env['HOLDFAST_KEEP'] === 'all')
+      process.stderr.write(`kept ${this.place.root}\n`);
     else await this.place.remove();
     if (left.length > 0) failures.push(new Error(`Left over after close: ${left.join('; ')}`));
     if (failures.length > 0) throw failures[0];

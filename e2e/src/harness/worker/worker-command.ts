@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import type { TurnLimits } from '@holdfast/provider-core';
 import type { HandleJson } from '@holdfast/provider-core/certification';
 import { plantInReport } from './plant-in-report.js';
 
@@ -34,6 +35,7 @@ export interface WorkerTurnOptions {
   readonly onInterrupted?: 'fail' | 'resume' | undefined;
   readonly whenBusy?: 'fail' | 'wait' | undefined;
   readonly draft?: 'keep' | 'replace' | undefined;
+  readonly limits?: Partial<TurnLimits> | undefined;
 }
 
 /** What a worker is told on its first line. */
