@@ -54,6 +54,8 @@ async function askProviderForId(
   save: (nativeSessionId: string) => Promise<Session>,
 ): Promise<Session> {
   await options.onBeforeNativeChange({ turnId: live.turnId });
+  // Nothing is started for a turn that is over already.
+  live.interrupted.throwIfAborted();
   let named: Session | undefined;
   const context = unnamed.context();
   await ensurePrivateDir(context.filesDir);
