@@ -43,6 +43,13 @@ describe('readTurn', () => {
     expect(readTurn(events, ours)).toMatchObject({ state: 'abandoned', foreign: true });
   });
 
+  it('remembers that a tool was called for our message, also over a new branch', () => {
+    const tool = { type: 'tool_started', name: 'Bash', callId: 'one' } as const;
+    const events = [accepted('one'), tool, { type: 'branch_abandoned' } as const, accepted('two')];
+    expect(readTurn(events, ours)).toMatchObject({ state: 'open', usedTools: true });
+    expect(readTurn([tool, accepted('one')], ours).usedTools).toBeUndefined();
+  });
+
   it('takes no end for ours that belongs to another native turn', () => {
     expect(readTurn([accepted('one'), ended('other', 'no')], ours).state).toBe('open');
   });

@@ -15,6 +15,8 @@ export interface TurnReading {
   readonly failed?: Extract<RecordEvent, { type: 'turn_failed' }> | undefined;
   readonly blockedReason?: string | undefined;
   readonly usage?: Usage | undefined;
+  /** Whether a tool was called for our message: it may have had its effect. */
+  readonly usedTools?: boolean | undefined;
   /** Whether somebody else's message was taken in before ours, or after ours ended. */
   readonly foreign: boolean;
 }
@@ -55,6 +57,8 @@ export function readTurnEvent(
       return isOurs(reading, event) ? { ...reading, state: 'failed', failed: event } : reading;
     case 'turn_interrupted':
       return isOurs(reading, event) ? { ...reading, state: 'interrupted' } : reading;
+    case 'tool_started':
+      return reading.state === 'open' ? { ...reading, usedTools: true } : reading;
     case 'branch_abandoned':
       return reading.state === 'no_message' ? reading : { ...reading, state: 'abandoned' };
     default:

@@ -68,7 +68,7 @@ async function act(run: TurnRun, situation: TurnSituation): Promise<TurnStep> {
     case 'wait':
       return attachAndFollow(run, { finishInterruptedTurn: false });
     case 'finish_interrupted':
-      return finishInterrupted(run);
+      return finishInterrupted(run, reading);
     case 'nudge':
       return { completed: await nudgeTurn(run, runTurn) };
     case 'return_recorded':
@@ -97,8 +97,12 @@ async function act(run: TurnRun, situation: TurnSituation): Promise<TurnStep> {
 }
 
 /** The provider finishes a cut-off turn by itself where it can; where it does not begin to, the nudge does. */
-async function finishInterrupted(run: TurnRun): Promise<TurnStep> {
-  if (!run.session.definition.capabilities.finishesInterruptedTurns) {
+async function finishInterrupted(
+  run: TurnRun,
+  { usedTools }: TurnSituation['reading'],
+): Promise<TurnStep> {
+  // Seen on Claude Code 2.1.197: it begins the turn anew, and a tool that had run runs again.
+  if (!run.session.definition.capabilities.finishesInterruptedTurns || usedTools) {
     return { completed: await nudgeTurn(run, runTurn) };
   }
   const step = await attachAndFollow(run, { finishInterruptedTurn: true });
