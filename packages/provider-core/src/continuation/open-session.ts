@@ -1,10 +1,10 @@
 import { StaleHandleError } from '../errors/continuation-error.js';
-import { SessionBusyError } from '../errors/turn-error.js';
+import { BlockedError, SessionBusyError } from '../errors/turn-error.js';
 import type { PermissionLevel } from '../spec/session-config.js';
 import { faultPoint } from '../state/fault-point.js';
 import { ensurePrivateDir } from '../state/private-dir.js';
 import { waitUntil } from '../time/wait-until.js';
-import type { OpenSession } from '../transports/session-transport.js';
+import type { OpenSession, SessionActivity } from '../transports/session-transport.js';
 import type { TurnRun } from './turn-run.js';
 
 const STRICT_TO_LOOSE: readonly PermissionLevel[] = ['read_only', 'ask', 'edit', 'full'];
@@ -44,13 +44,17 @@ export async function openSession(
   }
 }
 
+/** How long a page may stand that somebody is answering just now. */
+const PAGE_PATIENCE_MS = 2_000;
+
 /**
  * Waits until nobody's turn runs in the session; a turn that is not ours is told once as `foreign_turn`. `lost` when
- * its process ended meanwhile.
+ * its process ended meanwhile. A page that nobody answers is `blocked`.
  */
 export async function waitUntilFree(run: TurnRun, open: OpenSession): Promise<'free' | 'lost'> {
   let isTold = false;
   const { limits, clock } = run.options;
+  const refuseStandingPage = createPageWatch(run, open);
   return waitUntil(
     async () => {
       const activity = await open.activity();
@@ -58,6 +62,7 @@ export async function waitUntilFree(run: TurnRun, open: OpenSession): Promise<'f
       if (activity === 'unknown') return (await isGone(run)) ? 'lost' : undefined;
       if (!isTold) run.emit({ type: 'foreign_turn' });
       isTold = true;
+      await refuseStandingPage(activity);
       return undefined;
     },
     {
@@ -67,6 +72,22 @@ export async function waitUntilFree(run: TurnRun, open: OpenSession): Promise<'f
       clock,
     },
   );
+}
+
+/** Throws `blocked` once the session has waited on a page for a while; a caller who waits for others waits on. */
+function createPageWatch({ options }: TurnRun, open: OpenSession) {
+  const { clock, whenBusy } = options;
+  let waitingSince: number | undefined;
+  return async (activity: SessionActivity): Promise<void> => {
+    if (activity !== 'waiting' || whenBusy === 'wait') {
+      waitingSince = undefined;
+      return;
+    }
+    waitingSince ??= clock.monotonicMs();
+    if (clock.monotonicMs() - waitingSince < PAGE_PATIENCE_MS) return;
+    const page = await open.findPage?.();
+    if (page) throw new BlockedError(page.dialog, page.pageText);
+  };
 }
 
 /** How long a process that was killed may take to leave. */

@@ -171,10 +171,17 @@ export class TurnWatch {
     this.#run.progress.interruptedByCaller = true;
     throw new TurnInterruptedError({
       accepted: reading.state !== 'no_message',
-      inHistory: reading.state === 'open' || reading.state === 'interrupted',
+      inHistory: reading.state === 'interrupted' || (await this.#isCutOff(reading)),
       why: 'the caller interrupted it',
       isFinal: true,
     });
+  }
+
+  /** A CLI that takes the message back into its composer records nothing of it; one that is gone left it in its history. */
+  async #isCutOff({ state }: TurnReading): Promise<boolean> {
+    const { session } = this.#run;
+    if (state !== 'open') return false;
+    return (await session.transport.observe(session.context())).state === 'gone';
   }
 
   async #interruptAndRead(): Promise<TurnReading> {
