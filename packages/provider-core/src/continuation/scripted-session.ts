@@ -38,7 +38,8 @@ const definition: ProviderDefinition = {
     },
   },
 };
-const nativeSessionId = '11111111-1111-4111-8111-111111111111';
+/** The scripted session's id. */
+export const nativeSessionId = '11111111-1111-4111-8111-111111111111';
 /** The turn's id where a test names none. */
 export const turnId = '22222222-2222-4222-8222-222222222222';
 
