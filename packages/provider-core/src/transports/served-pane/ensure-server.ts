@@ -148,7 +148,7 @@ async function start(request: EnsureServerRequest, place: ServerPlace): Promise<
   await saveServerRecord(dir, planned);
   faultPoint('server:planned');
   const script = planWatchdogScript(times, way.record.turnMarks);
-  await writeFileAtomic(serverFiles(dir).script, script, { mode: 0o700 });
+  await writeFileAtomic(serverFiles(dir).script, script, { mode: 0o700, durable: false });
   await truncateLog(dir);
   const env = createChildEnvironment({ config: context.config, added: launch.env, nonce });
   const watchdog = await spawnWatchdog(dir, env, [
@@ -177,7 +177,7 @@ export async function restoreWatchdog(
   if (!lock) return;
   const { context, way, times } = request;
   const script = planWatchdogScript(times, way.record.turnMarks);
-  await writeFileAtomic(serverFiles(place.dir).script, script, { mode: 0o700 });
+  await writeFileAtomic(serverFiles(place.dir).script, script, { mode: 0o700, durable: false });
   const env = createChildEnvironment({ config: context.config, added: {}, nonce: record.nonce });
   const args = [record.socketPath, 'attach', String(record.server.pid)];
   const watchdog = await spawnWatchdog(place.dir, env, args);
@@ -229,7 +229,7 @@ async function readServerPid(dir: string): Promise<{ pid: number; startTime: str
 
 async function truncateLog(dir: string): Promise<void> {
   const { log } = serverFiles(dir);
-  await writeFileAtomic(log, '');
+  await writeFileAtomic(log, '', { durable: false });
   await chmod(log, 0o600);
 }
 

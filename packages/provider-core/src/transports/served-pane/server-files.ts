@@ -32,7 +32,10 @@ export async function readServerRecord(dir: string): Promise<ServerRecord | unde
 
 /** Writes down which process serves this folder. */
 export async function saveServerRecord(dir: string, record: ServerRecord): Promise<void> {
-  await writeFileAtomic(serverFiles(dir).record, `${JSON.stringify(record)}\n`);
+  // A power cut ends the server too, and the record names the boot it was written in.
+  await writeFileAtomic(serverFiles(dir).record, `${JSON.stringify(record)}\n`, {
+    durable: false,
+  });
 }
 
 /** Marks a session as one of this server's: while a mark stands, the server is wanted. */
