@@ -87,15 +87,7 @@ export class TurnInterruptedError extends CodingAgentTurnError {
   /** The caller's own interrupt took effect: the same turnId gives this error again, and nothing goes on. */
   readonly isFinal: boolean;
 
-  constructor(
-    facts: {
-      readonly accepted: boolean;
-      readonly inHistory: boolean;
-      readonly why: string;
-      readonly isFinal?: boolean;
-    },
-    options?: ErrorOptions,
-  ) {
+  constructor(facts: InterruptionFacts, options?: ErrorOptions) {
     super(`The turn was interrupted: ${facts.why}. ${whatToDo(facts)}`, options);
     this.accepted = facts.accepted;
     this.inHistory = facts.inHistory;
@@ -103,12 +95,17 @@ export class TurnInterruptedError extends CodingAgentTurnError {
   }
 }
 
-function whatToDo(facts: { readonly accepted: boolean; readonly isFinal?: boolean }): string {
-  const taken = `The message was ${facts.accepted ? '' : 'not '}taken in`;
-  if (facts.isFinal) return `${taken}; the turn is over: use a new turnId.`;
-  return facts.accepted
-    ? `${taken}; call again with the same turnId and onInterrupted: "resume" to finish it.`
-    : `${taken}; call again with the same turnId to send it.`;
+interface InterruptionFacts {
+  readonly accepted: boolean;
+  readonly inHistory: boolean;
+  readonly why: string;
+  readonly isFinal?: boolean;
+}
+
+function whatToDo({ accepted, isFinal }: InterruptionFacts): string {
+  const taken = `The message was ${accepted ? '' : 'not '}taken in`;
+  if (isFinal) return `${taken}; the turn is over: use a new turnId.`;
+  return `${taken}; call again with the same turnId ${accepted ? 'and onInterrupted: "resume" to finish' : 'to send'} it.`;
 }
 
 /** The same `turnId` was used for another message. */
