@@ -148,11 +148,11 @@ export class BlockedError extends CodingAgentTurnError {
   readonly kind = 'blocked';
   /** The page's name where it is known, else `unknown`. */
   readonly dialog: string;
-  /** The end of the page's text, 500 characters at most. */
+  /** The end of the page's text, 2,000 characters at most. */
   readonly pageText: string;
 
   constructor(dialog: string, pageText: string) {
-    const text = pageText.trim().slice(-500);
+    const text = pageText.trim().slice(-2_000);
     super(
       `The CLI waits on a page (${dialog}); nothing was pressed. Answer it by hand. Page: ${text}`,
     );

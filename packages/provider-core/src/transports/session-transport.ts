@@ -116,6 +116,8 @@ export interface OpenSession extends AsyncDisposable {
   readonly recovered: boolean;
   readonly effective: EffectiveSettings;
   readonly activity: () => Promise<SessionActivity>;
+  /** The page that a waiting session stands on and that nobody is about to answer; absent where none can be. */
+  readonly findPage?: () => Promise<PageInTheWay | undefined>;
   /** The end of the provider's record, taken before a message is sent. */
   readonly takeCursor: () => Promise<RecordCursor>;
   /**
@@ -130,6 +132,12 @@ export interface OpenSession extends AsyncDisposable {
   readonly follow: (since: RecordCursor, signal: AbortSignal) => AsyncIterable<FollowedEvent>;
   /** Interrupts the running turn; past the deadline the process tree is ended. Resolves when it is proven. */
   readonly interrupt: (options: InterruptOptions) => Promise<void>;
+}
+
+/** A page over the session, which a person must answer. */
+export interface PageInTheWay {
+  readonly dialog: string;
+  readonly pageText: string;
 }
 
 export interface InterruptOptions {
@@ -158,7 +166,7 @@ export type FollowedEvent =
   /** The process or connection is gone; the record may still be read. */
   | { readonly kind: 'transport_lost'; readonly why: string }
   /** An unknown or unanswerable page stands over the session. */
-  | { readonly kind: 'blocked'; readonly dialog: string; readonly pageText: string }
+  | ({ readonly kind: 'blocked' } & PageInTheWay)
   /** Another native id is in the process than the one asked for. */
   | { readonly kind: 'identity_changed'; readonly nativeSessionId: string };
 

@@ -16,6 +16,7 @@ import { openSignalPort } from './http-signals.js';
 import { interruptSession } from './interrupt-session.js';
 import { launchPane, terminalIdOf } from './launch-pane.js';
 import { type LivePane, leaseToken, readPaneActivity, readPaneProcess } from './live-pane.js';
+import { findPageInTheWay } from './page-in-the-way.js';
 import { takeRecordCursor } from './read-session-record.js';
 import type { RunningDelivery } from './running-delivery.js';
 import { nativeIdOf } from './session-files.js';
@@ -110,6 +111,7 @@ async function createOpenSession({ pane, recovered, report }: Opened): Promise<O
     recovered,
     effective: await readEffective(context, report),
     activity: () => readPaneActivity(pane),
+    findPage: () => findPageInTheWay(pane),
     takeCursor: async () => {
       delivery.spoolFrom = await findSpoolEnd(way, context);
       return takeRecordCursor(way, context);

@@ -1,9 +1,8 @@
-import { access, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { observePid } from '../../state/process-identity.js';
 import type { EventQueue } from '../served-pane/event-queue.js';
 import type { FollowedEvent } from '../session-transport.js';
-import { type LivePane, readPaneProcess, readPaneScreen } from './live-pane.js';
+import { type LivePane, readPaneProcess } from './live-pane.js';
+import { findPageInTheWay } from './page-in-the-way.js';
 import { nativeIdOf } from './session-files.js';
 
 const POLL_MS = 200;
@@ -30,8 +29,9 @@ export async function watchPane(
       return;
     }
     looksAtPage = registered?.activity === 'waiting' ? looksAtPage + 1 : 0;
-    if (looksAtPage >= PAGE_LOOKS && !(await isBeingApproved(pane))) {
-      await tellPage(pane, queue);
+    const page = looksAtPage >= PAGE_LOOKS ? await findPageInTheWay(pane) : undefined;
+    if (page) {
+      queue.push({ kind: 'blocked', ...page });
       looksAtPage = 0;
     }
     await clock.sleep(POLL_MS, wake()).catch(() => undefined);
@@ -52,21 +52,4 @@ function createWake({ server }: LivePane, signal: AbortSignal): () => AbortSigna
 /** Told by pid and start time: a pane that cannot be seen says nothing of its process. */
 function isOver({ pid, startTime }: LivePane): boolean {
   return startTime === undefined || observePid(pid, startTime) === 'dead';
-}
-
-async function isBeingApproved({ context, way }: LivePane): Promise<boolean> {
-  const { approverFile, approvalsFolder } = way.approvals;
-  const isArmed = await access(join(context.filesDir, approverFile)).then(
-    () => true,
-    () => false,
-  );
-  const open = await readdir(join(context.filesDir, approvalsFolder)).catch(() => []);
-  return isArmed && open.length > 0;
-}
-
-async function tellPage(pane: LivePane, queue: EventQueue<FollowedEvent>): Promise<void> {
-  const screen = await readPaneScreen(pane);
-  if (screen.state === 'composer') return;
-  const dialog = screen.state === 'page' ? screen.dialog : 'unknown';
-  queue.push({ kind: 'blocked', dialog, pageText: screen.text });
 }
