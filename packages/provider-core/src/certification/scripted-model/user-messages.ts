@@ -43,6 +43,8 @@ const injectedOpenings = [
 const injectedTexts = [
   '[Request interrupted by user]',
   '[Request interrupted by user for tool use]',
+  // As it finishes a turn that was cut off.
+  'Continue from where you left off.',
 ];
 
 /** A human message, and where it stands among the items of its request. */
