@@ -39,11 +39,13 @@ async function startSession(parts: OpenParts): Promise<OpenSession> {
   const { way, context, request } = parts;
   // The server is wanted before the id is known.
   const wanted = `starting-${randomBytes(6).toString('hex')}`;
-  const server = await reachServer(parts, {
-    nativeSessionId: wanted,
-    opener: { ...ownIdentity() },
-  });
+  const { dir } = planServerPlace(way, context);
+  let server: RunningServer | undefined;
   try {
+    server = await reachServer(parts, {
+      nativeSessionId: wanted,
+      opener: { ...ownIdentity() },
+    });
     const trust = await findTrust(parts, server);
     const call = way.protocol.startSession(context.config, trust);
     const result = await server.connection.call(call, callLimits(request));
@@ -63,8 +65,9 @@ async function startSession(parts: OpenParts): Promise<OpenSession> {
       recovered: false,
     });
   } catch (error) {
-    server.connection[Symbol.dispose]();
-    await removeSessionMark(server.place.dir, wanted);
+    server?.connection[Symbol.dispose]();
+    // Without its mark nobody wants the server: the watchdog ends it.
+    await removeSessionMark(dir, wanted);
     throw error;
   }
 }
@@ -75,8 +78,9 @@ async function resumeSession(parts: OpenParts, nativeSessionId: string): Promise
   await leaveOtherServers(parts, nativeSessionId);
   const { dir } = planServerPlace(parts.way, context);
   const wasMarked = (await readSessionMark(dir, nativeSessionId)) !== undefined;
-  const server = await reachServer(parts, { nativeSessionId });
+  let server: RunningServer | undefined;
   try {
+    server = await reachServer(parts, { nativeSessionId });
     await restoreWatchdog(parts, server);
     const wasLoaded = !server.wasStarted && (await isLoaded(parts, server, nativeSessionId));
     // A loaded session keeps what it has.
@@ -100,7 +104,7 @@ async function resumeSession(parts: OpenParts, nativeSessionId: string): Promise
       pane: found.state === 'present' ? found.pane : undefined,
     });
   } catch (error) {
-    server.connection[Symbol.dispose]();
+    server?.connection[Symbol.dispose]();
     // A server that was wanted for this alone is not kept.
     if (!wasMarked) await removeSessionMark(dir, nativeSessionId);
     throw error;

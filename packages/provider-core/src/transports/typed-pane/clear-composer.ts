@@ -13,10 +13,22 @@ export async function clearComposer(pane: LivePane): Promise<void> {
     const composer = await readSettledComposer(pane);
     if (composer.content === 'empty') return;
     if (composer.content === 'other_mode') await leaveOtherMode(pane);
-    else await pressKey(pane, 'C-c');
+    else await pressClear(pane);
     if (await becomesEmpty(pane)) return;
   }
   throw new SessionBusyError({ kind: 'person' });
+}
+
+/** When C-c was last pressed, on the monotonic clock, by pane and process: a second one too soon ends the CLI. */
+const lastPressed = new Map<string, number>();
+
+async function pressClear(pane: LivePane): Promise<void> {
+  const { clock } = pane.context;
+  const key = `${pane.paneId}.${pane.pid}`;
+  const since = clock.monotonicMs() - (lastPressed.get(key) ?? Number.NEGATIVE_INFINITY);
+  if (since < SAFE_PAUSE_MS) await clock.sleep(SAFE_PAUSE_MS - since);
+  await pressKey(pane, 'C-c');
+  lastPressed.set(key, clock.monotonicMs());
 }
 
 /** C-c does not empty another mode's line. */

@@ -1,5 +1,6 @@
-import { BlockedError } from '../../errors/turn-error.js';
+import { BlockedError, CliUnusableError } from '../../errors/turn-error.js';
 import type { Composer } from '../../spec/typed-pane.js';
+import { observePid } from '../../state/process-identity.js';
 import { type LivePane, readPaneActivity, readPaneScreen } from './live-pane.js';
 
 const POLL_MS = 40;
@@ -11,6 +12,7 @@ export async function readSettledComposer(pane: LivePane): Promise<Composer> {
   const { clock } = pane.context;
   const end = clock.monotonicMs() + PATIENCE_MS;
   for (;;) {
+    checkProcess(pane);
     const screen = await readPaneScreen(pane);
     const isWaiting = (await readPaneActivity(pane)) === 'waiting';
     if (screen.state === 'composer' && !isWaiting) return screen.composer;
@@ -20,6 +22,12 @@ export async function readSettledComposer(pane: LivePane): Promise<Composer> {
     }
     await clock.sleep(POLL_MS);
   }
+}
+
+/** What a dead process left on the screen is nobody's draft and no page. */
+function checkProcess({ context, pid, startTime }: LivePane): void {
+  if (startTime === undefined || observePid(pid, startTime) !== 'dead') return;
+  throw new CliUnusableError(context.binary, 'exited', 'it ended while its composer was read.');
 }
 
 async function readText({ server, paneId }: LivePane): Promise<string> {
