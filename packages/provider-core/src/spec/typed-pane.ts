@@ -23,6 +23,11 @@ export interface TypedPane {
   readonly approvals: { readonly approverFile: string; readonly approvalsFolder: string };
   /** Whether a record's text holds anything that could be resumed. */
   readonly holdsConversation: (record: string) => boolean;
+  /**
+   * What to append to the record before a resume, in the CLI's own words, where the record as it stands would lead it to
+   * a branch that was left; absent where nothing is needed.
+   */
+  readonly planResumeMark?: (record: string, nativeSessionId: string) => string | undefined;
   /** A reader of record rows, in file order, from some row on. */
   readonly createRecordReader: () => RecordReader;
   /** Reads one row of the hooks' spool. */

@@ -15,6 +15,7 @@ import {
 import { launchInPane } from './launch.js';
 import { createTranscriptReader, holdsConversation } from './record.js';
 import { readRegistry } from './registry.js';
+import { planResumeMark } from './resume-mark.js';
 import { readScreen } from './screen.js';
 import { readSignal } from './signals.js';
 import { readVersion } from './version.js';
@@ -56,6 +57,7 @@ const typedPane: TypedPane = {
   gate: { arm: armGate, armedFile: ARMED_FILE, textFile: ARMED_TEXT_FILE, readArmedText },
   approvals: { approverFile: APPROVER_FILE, approvalsFolder: APPROVALS_FOLDER },
   holdsConversation,
+  planResumeMark,
   createRecordReader: createTranscriptReader,
   readSignal,
   readRegistry,

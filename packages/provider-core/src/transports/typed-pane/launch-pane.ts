@@ -1,4 +1,4 @@
-import { readFile, rename, rm, stat } from 'node:fs/promises';
+import { appendFile, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   CliUnusableError,
@@ -40,7 +40,7 @@ export async function launchPane(launch: LaunchPaneRequest): Promise<LaunchedPan
   const { way, context, request } = launch;
   await checkWorkingDir(context);
   await endLeftovers(launch);
-  const resume = await hasConversation(way, context);
+  const resume = await hasConversation(launch);
   if (request.expectsLive) request.emit({ type: 'lost_tmux' });
   if (resume) request.emit({ type: 'resuming' });
   const plan = way.launch({
@@ -79,7 +79,11 @@ async function endLeftovers({ context, server, deadPane }: LaunchPaneRequest): P
 }
 
 /** Whether there is something to resume. A record that vanished is never replaced by a fresh session. */
-async function hasConversation(way: TypedPane, context: SessionContext): Promise<boolean> {
+async function hasConversation({
+  way,
+  context,
+  request: { fence },
+}: LaunchPaneRequest): Promise<boolean> {
   const id = nativeIdOf(context);
   const [path, ...others] = await findRecords(way, context);
   if (others.length > 0) {
@@ -94,7 +98,13 @@ async function hasConversation(way: TypedPane, context: SessionContext): Promise
   if (path === undefined) {
     throw new NativeHistoryMissingError(id, `no record of it stands in ${context.cliHome}`);
   }
-  if (way.holdsConversation(await readFile(path, 'utf8'))) return true;
+  const record = await readFile(path, 'utf8');
+  if (way.holdsConversation(record)) {
+    // Nothing else writes the record now: its processes are gone, and the lease is ours.
+    const mark = fence.isCurrent() ? way.planResumeMark?.(record, id) : undefined;
+    if (mark !== undefined) await appendFile(path, mark);
+    return true;
+  }
   if (context.acknowledged) throw new NativeHistoryMissingError(id, `${path} holds no message`);
   // The CLI takes the id for used, and has nothing to resume. Kept aside, for it is the CLI's file.
   await rename(path, `${path}.empty-${Buffer.from(context.nonce).toString('hex').slice(0, 8)}`);
