@@ -5,7 +5,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../time/clock.js';
 import { type LaunchRecord, readLaunchRecord, saveLaunchRecord } from './launch-record.js';
 import { acquireLease } from './lease.js';
-import { markOpenTurn } from './open-turn.js';
 import { removeExpiredRecords } from './retention.js';
 import { readStartRecord, saveStartRecord } from './start-record.js';
 import { leaseDir, type StateLayout, stateLayout } from './state-layout.js';
@@ -48,7 +47,11 @@ async function layoutWithSession(change: Partial<LaunchRecord> = {}): Promise<St
   await mkdir(layout.filesDir(provider, 'n1'));
   await writeFile(join(layout.filesDir(provider, 'n1'), 'settings.json'), 'secret');
   const journal = await openTurnJournal(layout.turnJournal(provider, 'n1', 't1'));
-  await journal.append({ step: 'accepted', at }, { sync: false });
+  const result = { answer: 'done', stopReason: 'end_turn' };
+  await journal.append(
+    { step: 'ended', at, outcome: { status: 'completed', result } },
+    { sync: false },
+  );
   const event = { type: 'running', turnId: 't1', sequence: 0, at } as const;
   await appendTurnEvent(layout.turnEvents(provider, 'n1', 't1'), event);
   return layout;
@@ -98,7 +101,9 @@ describe('removeExpiredRecords', () => {
     expect(await removeExpiredRecords(active, after(30))).toBe(0);
 
     const unsettled = await layoutWithSession({ status: 'lost' });
-    await markOpenTurn(unsettled, provider, 'n1', 't1');
+    const parked = await openTurnJournal(unsettled.turnJournal(provider, 'n1', 't9'));
+    const cursor = { length: 0 };
+    await parked.append({ step: 'submitting', attempt: 1, cursor, at }, { sync: false });
     expect(await removeExpiredRecords(unsettled, after(30))).toBe(0);
 
     const held = await layoutWithSession();

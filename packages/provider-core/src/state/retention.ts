@@ -4,10 +4,10 @@ import { type Clock, systemClock } from '../time/clock.js';
 import { rememberExpired } from './expired-ids.js';
 import { type LaunchRecord, readLaunchRecord } from './launch-record.js';
 import { acquireLease } from './lease.js';
-import { readOpenTurn } from './open-turn.js';
 import { readStartRecord } from './start-record.js';
 import { errorCode, isAbsentError, isStateUnusable, readError, writeError } from './state-error.js';
 import { isPathPart, leaseDir, type StateLayout } from './state-layout.js';
+import { openTurnJournal } from './turn-journal.js';
 
 /** How long what is over is kept. */
 export interface RetentionOptions {
@@ -69,8 +69,23 @@ async function isExpired(
   if (status === 'active' || !isOld(updatedAt)) return false;
   // A lease cannot be taken without making the home anew, and a missing disk may come back.
   if (!(await exists(cliHome))) return false;
-  const isSettled = async () => (await readOpenTurn(layout, provider, nativeSessionId)) ?? 'none';
-  return status === 'closed' || (await readOrSkip(isSettled)) === 'none';
+  const areSettled = () => areTurnsSettled(layout, provider, nativeSessionId);
+  return status === 'closed' || (await readOrSkip(areSettled)) === true;
+}
+
+/** Whether every turn of the session has a final outcome; one that cannot be read has none. */
+async function areTurnsSettled(
+  layout: StateLayout,
+  provider: string,
+  nativeId: string,
+): Promise<boolean> {
+  const turnsDir = layout.turnsDir(provider, nativeId);
+  for (const name of await listNames(turnsDir)) {
+    if (!name.endsWith('.journal.jsonl')) continue;
+    const { entries } = await openTurnJournal(join(turnsDir, name));
+    if (!entries.some(({ step }) => step === 'ended')) return false;
+  }
+  return true;
 }
 
 async function removeSession(
@@ -91,7 +106,6 @@ async function removeSession(
   // What a crash left of a write may hold the record's secrets.
   const leftovers = (await listNames(sessionDir)).filter((name) => name.endsWith('.tmp'));
   for (const name of leftovers) await remove(join(sessionDir, name));
-  await remove(layout.openTurn(provider, nativeId));
   await remove(layout.launchRecord(provider, nativeId));
 }
 

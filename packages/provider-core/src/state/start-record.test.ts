@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { clearOpenTurn, markOpenTurn, readOpenTurn } from './open-turn.js';
 import { readStartRecord, type StartRecord, saveStartRecord } from './start-record.js';
 import { type StateLayout, stateLayout } from './state-layout.js';
 
@@ -41,27 +40,5 @@ describe('start record', () => {
     const damage = { kind: 'state_unusable', reason: 'damaged' };
     await expect(readStartRecord(layout, 't1')).rejects.toMatchObject(damage);
     await expect(readStartRecord(layout, 't1')).rejects.toMatchObject(damage);
-  });
-});
-
-describe('open turn', () => {
-  it('is marked, read and cleared', async () => {
-    const layout = await layoutOf();
-    expect(await readOpenTurn(layout, 'codex-cli', 'n1')).toBeUndefined();
-    await markOpenTurn(layout, 'codex-cli', 'n1', 't1');
-    await markOpenTurn(layout, 'codex-cli', 'n1', 't2');
-    expect(await readOpenTurn(layout, 'codex-cli', 'n1')).toBe('t2');
-    await clearOpenTurn(layout, 'codex-cli', 'n1');
-    await clearOpenTurn(layout, 'codex-cli', 'n1');
-    expect(await readOpenTurn(layout, 'codex-cli', 'n1')).toBeUndefined();
-  });
-
-  it('is unknown, not absent, when its mark is damaged', async () => {
-    const layout = await layoutOf();
-    await markOpenTurn(layout, 'codex-cli', 'n1', 't1');
-    await writeFile(layout.openTurn('codex-cli', 'n1'), '{}');
-    const damage = { kind: 'state_unusable', reason: 'damaged' };
-    await expect(readOpenTurn(layout, 'codex-cli', 'n1')).rejects.toMatchObject(damage);
-    await expect(readOpenTurn(layout, 'codex-cli', 'n1')).rejects.toMatchObject(damage);
   });
 });

@@ -8,7 +8,6 @@ describe('stateLayout', () => {
     const folder = layout.sessionDir('claude-code', 'abc');
     for (const path of [
       layout.launchRecord('claude-code', 'abc'),
-      layout.openTurn('claude-code', 'abc'),
       layout.turnJournal('claude-code', 'abc', 't1'),
       layout.turnEvents('claude-code', 'abc', 't1'),
       layout.filesDir('claude-code', 'abc'),

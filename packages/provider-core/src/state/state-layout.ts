@@ -12,7 +12,6 @@ export interface StateLayout {
   readonly sessionsDir: string;
   readonly sessionDir: (provider: string, nativeId: string) => string;
   readonly launchRecord: (provider: string, nativeId: string) => string;
-  readonly openTurn: (provider: string, nativeId: string) => string;
   readonly turnsDir: (provider: string, nativeId: string) => string;
   readonly turnJournal: (provider: string, nativeId: string, turnId: string) => string;
   readonly turnEvents: (provider: string, nativeId: string, turnId: string) => string;
@@ -42,7 +41,6 @@ export function stateLayout(root: string): StateLayout {
     sessionsDir,
     sessionDir,
     launchRecord: (provider, nativeId) => join(sessionDir(provider, nativeId), 'launch.json'),
-    openTurn: (provider, nativeId) => join(sessionDir(provider, nativeId), 'open-turn.json'),
     turnsDir,
     turnJournal: (provider, nativeId, turnId) =>
       turnFile(provider, nativeId, turnId, 'journal.jsonl'),
