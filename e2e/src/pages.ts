@@ -19,7 +19,7 @@ const clis = await readClisUnderTest({
   cliVersion: options['cli-version'],
 });
 const jobs = clis.flatMap((cli) =>
-  [...(casesByProvider.get(cli.provider) ?? []), ...compactions]
+  [...compactions, ...(casesByProvider.get(cli.provider) ?? [])]
     .filter(({ name }) => options.only === undefined || name.includes(options.only))
     .map((one) => ({ cli, one })),
 );
