@@ -31,6 +31,8 @@ export interface SessionOutcome {
   readonly leftover: readonly string[];
 }
 
+/** A target that did not live at its moment is aimed at again, with the next message. */
+const MAX_SHOTS = 4;
 const CODEWORD = 'Remember the codeword heron.';
 
 /** Leads one session through its kills, then looks at the conversation the model finally sees. */
@@ -42,15 +44,20 @@ export async function runSessionPlan({ cli, cells }: SessionPlan): Promise<Sessi
   let judged: Pick<SessionOutcome, 'doubled' | 'missing'> = { doubled: [], missing: [] };
   try {
     for (const cell of cells) {
-      const number = messages.length;
-      const message =
-        handle === undefined
-          ? { text: CODEWORD, tag: undefined }
-          : composeMessage(subject, cell, number);
-      const { turn, outcome } = await strike({ subject, handle, cell, message: message.text });
-      kills.push(outcome);
-      handle = turn?.handle ?? handle;
-      if (turn) messages.push(message);
+      for (let attempt = 1; attempt <= MAX_SHOTS; attempt += 1) {
+        const number = messages.length;
+        const message =
+          handle === undefined
+            ? { text: CODEWORD, tag: undefined }
+            : composeMessage(subject, cell, number);
+        const { turn, outcome } = await strike({ subject, handle, cell, message: message.text });
+        handle = turn?.handle ?? handle;
+        if (turn) messages.push(message);
+        const isMiss = !outcome.fired && outcome.result === 'recovered';
+        if (isMiss && attempt < MAX_SHOTS) continue;
+        kills.push(outcome);
+        break;
+      }
       // Nothing can be judged after a start that came to nothing.
       if (!handle) break;
     }
