@@ -48,7 +48,7 @@ export const stages = [
       endToEnd('faults', 240, '--kills', '24', '--seed', '7'),
       endToEnd('demo', 90),
       endToEnd('bad-input', 120),
-      endToEnd('pages', 120, '--jobs', '3'),
+      endToEnd('pages', 120, '--jobs', '4'),
       endToEnd('tmux-loss', 60, '--self-test'),
     ],
   ],
