@@ -1,7 +1,35 @@
 import { parseArgs } from 'node:util';
 
+const help = `Options, where the program knows them:
+  --json                   one JSON object a line
+  --provider ID            this provider alone
+  --cli-version VERSION    this version alone
+  --jobs N                 how many sessions at once (2)
+  --layer LAYER            certify: provider-core or agent alone
+  --through-agent seed     certify: through agent only the five certifications of every layer
+  --only ID,ID             certify: these certifications alone
+  --planted                certify: the faults that the proofs must catch
+  --write                  certify: write the table in docs/certification.md
+  --kills N --seed S       faults: how many kills (24), drawn from which seed (7)
+  --cell CELL              faults: one kill again and again, such as machine:at_request:20
+  --live [--yes]           tmux-loss: your own CLI and a private copy of your login
+  --self-test              tmux-loss: --live on a made-up home`;
+
 /** The options that the programs of this folder share; each program documents which it takes. */
 export function readCommandLine() {
+  if (process.argv.includes('--help')) {
+    console.log(help);
+    process.exit(0);
+  }
+  try {
+    return parseOptions();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${help}\n`);
+    return process.exit(2);
+  }
+}
+
+function parseOptions() {
   const { values } = parseArgs({
     options: {
       json: { type: 'boolean', default: false },
