@@ -1,4 +1,5 @@
 import { findProvider } from '@holdfast/provider-core';
+import { listBoundRequirements } from '@holdfast/provider-core/certification';
 import { proveOnce } from '../certify/prove-once.js';
 import type { CliUnderTest } from '../harness/cli-under-test.js';
 import { runJobs } from '../harness/run-jobs.js';
@@ -20,8 +21,22 @@ export async function runPlantedFaults(
   { jobs, only }: PlantedOptions,
 ): Promise<{ passed: number; failed: number }> {
   const outcomes = await runJobs(listPlantedJobs(clis, only), Number(jobs), runPlanted);
-  const failed = outcomes.filter((isCaught) => !isCaught).length;
-  return { passed: outcomes.length - failed, failed };
+  const unproven = only === undefined ? listUnproven(clis) : [];
+  for (const what of unproven) console.log(`FAILED  ${what} has no planted fault`);
+  const missed = outcomes.filter((isCaught) => !isCaught).length;
+  return { passed: outcomes.length - missed, failed: missed + unproven.length };
+}
+
+/** Certifications that were never seen failing, since no fault is planted for them. */
+function listUnproven(clis: readonly CliUnderTest[]): readonly string[] {
+  return [...new Set(clis.map(({ provider }) => provider))].flatMap((provider) => {
+    const definition = findProvider(provider);
+    if (!definition) return [provider];
+    const faults = listPlantedFaults(definition.transports.tmux?.kind === 'typed_pane');
+    return listBoundRequirements(definition)
+      .filter(([id]) => !faults.some(({ certification }) => certification === id))
+      .map(([id]) => `${provider}: ${id}`);
+  });
 }
 
 function listPlantedJobs(
