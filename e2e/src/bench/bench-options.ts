@@ -10,8 +10,20 @@ export interface BenchOptions {
   readonly wants: (row: string) => boolean;
 }
 
+const help = `Options:
+  --json               one object {rows, machine} instead of a table
+  --rounds N           rounds of a warm row (31, or 5 with --quick); a cold row takes a third
+  --only ROW[,ROW…]    these rows alone: 5, 6b, 8a, journal; docs/bench.md lists them
+  --quick              few rounds, the shortest history, few sessions
+  --provider ID        one provider
+  --cli-version V      one version`;
+
 /** `--json`, `--rounds N` (31, or 5 with `--quick`), `--only 5,6b`, `--quick`, `--provider`, `--cli-version`. */
 export function readBenchOptions(): BenchOptions {
+  if (process.argv.includes('--help')) {
+    console.log(help);
+    process.exit(0);
+  }
   const { values } = parseArgs({
     options: {
       json: { type: 'boolean', default: false },
