@@ -6,6 +6,8 @@ export const steps = [
   'opened',
   'before_submitting',
   'submitting',
+  // Between paste and Enter, where a provider is typed to; elsewhere it is `submitting`.
+  'pasted',
   'submitted',
   'accepted',
   'answered',

@@ -74,6 +74,10 @@ function createDeck(cards: readonly DeckCell[], random: () => number): () => Dec
 }
 
 function settleCell(cell: DeckCell, isServed: boolean, random: () => number): FaultCell {
+  // Nothing is pasted to a server.
+  if (cell.kind === 'step' && cell.step === 'pasted' && isServed) {
+    return { kind: 'step', step: 'submitting' };
+  }
   if (cell.kind !== 'any_target') return cell;
   const fitting = targets.filter(
     (target) =>

@@ -9,6 +9,7 @@ import {
   UndeliverableMessageError,
 } from '../../errors/turn-error.js';
 import type { DeliveryPlan, GateVerdict, TypedPane } from '../../spec/typed-pane.js';
+import { faultPoint } from '../../state/fault-point.js';
 import type { SessionContext, SubmitRequest } from '../session-transport.js';
 import { clearComposer } from './clear-composer.js';
 import { showsDelivery, showsText } from './composer-text.js';
@@ -42,6 +43,7 @@ export async function submitMessage(
   try {
     if (!standsThere && (await paste(pane, delivery)) === 'no_pane') return;
     await waitUntilShown(pane, request, delivery);
+    faultPoint('pasted');
     await pressUntilJudged({ pane, request, delivery, spool, token });
   } finally {
     // Of a verdict that never came the record tells; a later text must not meet an armed gate.
