@@ -43,8 +43,8 @@ async function collect(events: AsyncIterable<TurnEvent>): Promise<TurnEvent[]> {
 describe('one message through the machine', () => {
   it('is answered once and replayed byte for byte', async () => {
     const provider = new ScriptedProvider();
-    const first = await await send(provider, 'hello');
-    const again = await await send(provider, 'hello');
+    const first = await send(provider, 'hello');
+    const again = await send(provider, 'hello');
     expect(again.answer).toBe('heard: hello');
     expect({ ...again, handle: 0, recovered: 0 }).toEqual({ ...first, handle: 0, recovered: 0 });
     expect(provider.count('hello')).toBe(1);
@@ -53,7 +53,7 @@ describe('one message through the machine', () => {
 
   it('refuses another message under the same id', async () => {
     const provider = new ScriptedProvider();
-    await await send(provider, 'hello');
+    await send(provider, 'hello');
     await expect(send(provider, 'bye')).rejects.toMatchObject({ kind: 'turn_conflict' });
     expect(provider.sent).toEqual(['hello']);
   });
@@ -103,11 +103,11 @@ describe('one message through the machine', () => {
       resetAt: '2030-01-01T00:00:00Z',
     });
     provider.respond = answers;
-    const result = await await send(provider, 'hello');
+    const result = await send(provider, 'hello');
     expect(result.answer).toBe('heard: Continue.');
     expect(result.turnId).toBe(turnId);
     expect(provider.sent).toEqual(['hello', 'Continue.']);
-    expect((await await send(provider, 'hello')).answer).toBe('heard: Continue.');
+    expect((await send(provider, 'hello')).answer).toBe('heard: Continue.');
     expect(provider.sent).toHaveLength(2);
   });
 
@@ -124,7 +124,7 @@ describe('one message through the machine', () => {
       inHistory: true,
     });
     provider.respond = answers;
-    const result = await await send(provider, 'hello', { onInterrupted: 'resume' });
+    const result = await send(provider, 'hello', { onInterrupted: 'resume' });
     expect(result.answer).toBe('heard: Continue.');
     expect(provider.count('hello')).toBe(1);
   });
@@ -163,6 +163,23 @@ describe('one message through the machine', () => {
     expect(provider.sent).toEqual(['hello']);
   });
 
+  it('settles a turn that shows no sign of life at its deadline, and leaves it parked', async () => {
+    const provider = new ScriptedProvider();
+    provider.respond = () => {
+      provider.process = { state: 'alive', activity: 'busy' };
+      return [];
+    };
+    const limits = { inactivityMs: 1 };
+    await expect(send(provider, 'hello', { limits })).rejects.toMatchObject({
+      kind: 'timed_out',
+      limitMs: 1,
+      turnId,
+    });
+    provider.record.push({ type: 'turn_ended', answer: 'late', backgroundWork: 0 });
+    expect((await send(provider, 'hello')).answer).toBe('late');
+    expect(provider.sent).toEqual(['hello']);
+  });
+
   it('lets one of two callers at the same moment run; the other is told the owner', async () => {
     const provider = new ScriptedProvider();
     provider.respond = () => {
@@ -192,7 +209,7 @@ describe('after a crash at any step', () => {
         cpSync(join(root, 'state'), dir, { recursive: true });
         snapshots.push({ step, dir, provider: live.copy() });
       });
-      await await send(live, 'hello');
+      await send(live, 'hello');
       setFaultHook(undefined);
       const machineSteps = new Set(snapshots.map(({ step }) => step));
       for (const step of [
@@ -212,7 +229,7 @@ describe('after a crash at any step', () => {
         provider.process =
           processAfter === 'gone' ? { state: 'gone' } : { state: 'alive', activity: 'idle' };
         await cp(dir, `${dir}-run`, { recursive: true });
-        const result = await await send(provider, 'hello', {
+        const result = await send(provider, 'hello', {
           stateDir: `${dir}-run`,
           onInterrupted: 'resume',
         });
