@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { requirements } from '@holdfast/provider-core/certification';
+import { certificationIds, requirements } from '@holdfast/provider-core/certification';
 import type { CertificationRow } from './certification-row.js';
 
 const START = '<!-- certification-table: written by `npm run certify -- --write` -->';
@@ -22,7 +22,8 @@ export async function writeCertificationTable(
 /** One line a certification, one column a CLI version; a cell says what passed in which layers. */
 function renderTable(rows: readonly CertificationRow[]): string {
   const columns = [...new Set(rows.map(columnOf))].sort();
-  const ids = [...new Set(rows.map(({ certification }) => certification))];
+  const seen = new Set(rows.map(({ certification }) => certification));
+  const ids = certificationIds.filter((id) => seen.has(id));
   const lines = ids.map((id) => {
     const cells = columns.map((column) =>
       renderCell(rows.filter((row) => row.certification === id && columnOf(row) === column)),

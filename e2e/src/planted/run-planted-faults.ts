@@ -46,8 +46,11 @@ function listPlantedJobs(
   // The oldest pinned version: newer ones keep by themselves some of what a resume used to lose.
   const oldest = new Map(clis.toReversed().map((cli) => [cli.provider, cli]));
   return [...oldest.values()].flatMap((cli) => {
-    const isTyped = findProvider(cli.provider)?.transports.tmux?.kind === 'typed_pane';
-    return listPlantedFaults(isTyped)
+    const definition = findProvider(cli.provider);
+    if (!definition) throw new Error(`provider-core has no provider ${cli.provider}.`);
+    const bound = new Set<string>(listBoundRequirements(definition).map(([id]) => id));
+    return listPlantedFaults(definition.transports.tmux?.kind === 'typed_pane')
+      .filter(({ certification }) => bound.has(certification))
       .filter(({ certification }) => only === undefined || only.split(',').includes(certification))
       .map((fault) => ({ cli, fault }));
   });
