@@ -27,4 +27,11 @@ export async function handleRoundTrip(subject: CertificationSubject): Promise<vo
   }
   assert.equal(after['last_turn_id'], turn.turnId);
   assert.ok(Number(after['revision']) > Number(fields['revision']), 'the revision grew');
+
+  // Closing ends processes, not the conversation.
+  await subject.close(turn.handle);
+  const reopened = await subject.continue(turn.handle, 'Once more: What is the codeword?');
+  assert.match(reopened.answer, /heron/);
+  const { native_session_id: id } = subject.providerFields(reopened.handle);
+  assert.equal(id, fields['native_session_id'], 'the session after a close');
 }
