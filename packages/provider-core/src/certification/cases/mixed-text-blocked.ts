@@ -12,12 +12,16 @@ const addition = ' PLUS THIS';
 export async function mixedTextBlocked(subject: CertificationSubject): Promise<void> {
   const first = 'Remember the codeword heron.';
   const { handle } = await subject.start(first);
-  const intrusion = subject.sendOnceShown(handle, 'a person adds to it', addition);
-  const outcome = await subject.begin(handle, message).finished.then(
+  // The service stands still between paste and Enter, so that the person is always first.
+  const running = subject.begin(handle, message, { freezeAt: 'pasted' });
+  const finished = running.finished.then(
     () => 'completed',
     (error: { readonly kind?: string }) => error.kind ?? String(error),
   );
-  await intrusion;
+  await running.frozen();
+  await subject.sendOnceShown(handle, 'a person adds to it', addition);
+  running.thaw();
+  const outcome = await finished;
 
   const seen = subject.modelRequests().flatMap((request) => readUserMessages(request));
   const mixed = seen.filter((text) => text.includes(message) && text !== message);
