@@ -40,11 +40,11 @@ export const stages = [
     ],
     [suite('packages', 90, script('check-packages'), { needsBuild: true })],
   ],
-  [[suite('unit', 120, unit, { counts: 'vitest' })]],
+  [[suite('unit', 180, unit, { counts: 'vitest' })]],
   [
     [
       endToEnd('certify', 300, '--through-agent', 'seed', '--jobs', '3'),
-      endToEnd('planted', 240, '--jobs', '3'),
+      endToEnd('planted', 300, '--jobs', '3'),
       endToEnd('faults', 240, '--kills', '24', '--seed', '7'),
       endToEnd('demo', 90),
       endToEnd('bad-input', 120),

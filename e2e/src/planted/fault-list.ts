@@ -99,8 +99,6 @@ const typedOnly: readonly PlantedFault[] = [
     name: 'has no gate',
     certification: 'CertMixedTextBlocked',
     cli: 'drops_gate',
-    // The person has to be faster than our own Enter.
-    attempts: 6,
   },
   {
     name: 'has no barrier',
