@@ -12,8 +12,34 @@ export type StableField =
 /** How a setting is kept over a resume: read back from the provider, or given again and not reported. */
 export type SettingAfterResume = 'reported' | 'repeated, not reported';
 
+/** What a caller may ask of a session, and facts a session reports; each is claimed per transport. */
+export type Verb =
+  | 'interrupt'
+  | 'steer'
+  | 'approve'
+  | 'answer_question'
+  | 'archive'
+  | 'images'
+  | 'background_work'
+  | 'compaction'
+  | 'usage'
+  | 'cost';
+
+/** Whether a verb is there: in every certified version, in none, or from a version on. */
+export type VerbClaim = boolean | { readonly since: string };
+
+/** How a driver reaches a session; the key of capabilities, journals and the certification table. */
+export type Way = 'tmux' | 'structured' | 'per_turn';
+
+/** A provider's claims for one way to drive it. */
+export interface ProviderCapabilities extends SessionCapabilities {
+  readonly verbs: Readonly<Record<Verb, VerbClaim>>;
+  /** How a text may differ at the model from what was given; nothing when bytes in are bytes at the model. */
+  readonly normalises: readonly string[];
+}
+
 /** What a provider claims. Every claim is bound to certifications; an unclaimed thing is not supported. */
-export interface ProviderCapabilities {
+interface SessionCapabilities {
   /** The session can be continued in a tmux pane. */
   readonly tmuxContinuation: boolean;
   /** A lost pane is replaced by one that resumes the native session. */

@@ -1,6 +1,8 @@
 import type { ProviderCapabilities } from './capabilities.js';
 import type { ServedPane } from './served-pane.js';
 import type { SessionConfig } from './session-config.js';
+import type { StreamProcess } from './stream-process.js';
+import type { TurnProcess } from './turn-process.js';
 import type { TypedPane } from './typed-pane.js';
 
 /**
@@ -26,10 +28,37 @@ export interface ProviderDefinition<
   readonly legacySessionIdKey: string;
   /** Who makes a new session's native id: we hand one in (`us`), or the provider tells its own (`provider`). */
   readonly nativeIdChosenBy: 'us' | 'provider';
+  /** What holds in tmux; each other way says where it differs. */
   readonly capabilities: ProviderCapabilities;
-  readonly transports: { readonly tmux?: TypedPane | ServedPane };
+  readonly transports: ProviderTransports;
+  /** The highest version that was certified; a newer one runs with what is claimed here, and says so. */
+  readonly certifiedVersion: string;
+  /** How long the CLI keeps an untouched session, where it deletes old ones by itself. */
+  readonly historyRetention?: HistoryRetention | undefined;
   /** Carries the config type; never set. */
   readonly configType?: Config;
+}
+
+/** The ways to drive a provider; what is absent is not there. */
+export interface ProviderTransports {
+  readonly tmux?: TypedPane | ServedPane;
+  /** No terminal: the CLI's own protocol. */
+  readonly structured?: (StreamProcess | ServedPane) & WayClaims;
+  /** No terminal, and a process for each turn (`processLifetime: 'turn'`). */
+  readonly perTurn?: TurnProcess & WayClaims;
+}
+
+/** Where a way's claims differ from those in tmux. */
+export interface WayClaims {
+  readonly capabilities: Partial<ProviderCapabilities>;
+}
+
+/** The CLI's own deletion of old sessions. */
+export interface HistoryRetention {
+  readonly defaultDays: number;
+  /** Reads the days out of the CLI's settings file below its home; absent when it does not say. */
+  readonly settingsFile: string;
+  readonly readDays: (settings: unknown) => number | undefined;
 }
 
 /**

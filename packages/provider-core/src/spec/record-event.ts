@@ -29,9 +29,15 @@ export type RecordEvent =
   | {
       readonly type: 'turn_ended';
       readonly answer: string;
+      /** Of this turn alone. */
       readonly usage?: Usage | undefined;
+      /** Of the session up to here. */
+      readonly sessionUsage?: Usage | undefined;
       readonly stopReason?: string | undefined;
+      /** Work the CLI left running behind the turn's end, as far as its record tells. */
       readonly backgroundWork: number;
+      /** `background` for the end of a turn nobody asked for. */
+      readonly origin?: 'user' | 'background' | undefined;
       readonly nativeTurnId?: string | undefined;
     }
   | {

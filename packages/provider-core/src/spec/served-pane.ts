@@ -9,8 +9,8 @@ export interface ServedPane {
   readonly kind: 'served_pane';
   /** How the server is started. Holds no user text and no secret in its arguments. */
   readonly serverLaunch: (request: ServerLaunchRequest) => ServedLaunch;
-  /** How a pane is started that shows one session of the server. */
-  readonly paneLaunch: (request: PaneLaunchRequest) => ServedLaunch;
+  /** How a pane is started that shows one session of the server; absent where nothing shows it. */
+  readonly paneLaunch?: ((request: PaneLaunchRequest) => ServedLaunch) | undefined;
   readonly protocol: ServedProtocol;
   readonly record: ServedRecord;
   /** Why the protocol cannot take this text exactly; absent when it can. */

@@ -51,6 +51,8 @@ export interface SessionConfig {
   readonly binary?: string | undefined;
   /** Allows to mark `workingDir` as trusted in the CLI's own configuration. */
   readonly trustWorkingDir?: boolean | undefined;
+  /** In structured transport: one process (or server) for the whole session when absent, or one for each turn. */
+  readonly processLifetime?: 'session' | 'turn' | undefined;
   /** The message that makes a cut-off turn go on; `Continue.` when absent. */
   readonly nudge?: string | undefined;
 }

@@ -1,3 +1,4 @@
+import type { DecidedBy } from './host-request.js';
 import type { CodingProviderSessionHandle } from './provider-session-handle.js';
 import type { Usage } from './turn.js';
 
@@ -26,12 +27,26 @@ export type ContentEvent =
   | { readonly type: 'answer'; readonly text: string; readonly final: false }
   | { readonly type: 'tool_started'; readonly name: string; readonly callId: string }
   | { readonly type: 'tool_finished'; readonly name: string; readonly callId: string }
-  | { readonly type: 'approval_requested'; readonly detail: string }
+  | {
+      readonly type: 'approval_requested';
+      readonly detail: string;
+      /** Absent where the provider only tells that it waits. */
+      readonly requestId?: string | undefined;
+      readonly toolName?: string | undefined;
+    }
+  | {
+      readonly type: 'approval_settled';
+      readonly requestId: string;
+      readonly decision: 'allow' | 'deny' | 'answer';
+      readonly by: DecidedBy;
+    }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'compaction_started' }
   | { readonly type: 'compaction_finished' }
   | { readonly type: 'terminal_opened'; readonly terminalId: string; readonly label: string }
   | { readonly type: 'quiescent' }
+  /** A turn that nobody asked for ended: background work of the CLI reported back. */
+  | { readonly type: 'background_turn'; readonly answer: string }
   | { readonly type: 'foreign_turn' }
   | { readonly type: 'notice'; readonly text: string };
 

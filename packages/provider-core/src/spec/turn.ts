@@ -15,6 +15,8 @@ export interface Usage {
   readonly outputTokens: number;
   readonly cacheReadTokens?: number | undefined;
   readonly cacheWriteTokens?: number | undefined;
+  /** US dollars, where the provider gives a cost. */
+  readonly costUsd?: number | undefined;
 }
 
 /** Who holds a session. */
@@ -37,8 +39,17 @@ export interface DeliveryEvidence {
   readonly process: string;
 }
 
-/** One part of a message. */
-export type MessagePart = { readonly type: 'text'; readonly text: string };
+/** An image, as bytes in base64. Providers say in their capabilities whether they take one. */
+export interface ImagePart {
+  readonly type: 'image';
+  /** `image/png`, `image/jpeg`, `image/gif` or `image/webp`. */
+  readonly mediaType: string;
+  /** Base64. */
+  readonly data: string;
+}
+
+/** One part of a message. A part a provider cannot take is a typed error, never dropped. */
+export type MessagePart = { readonly type: 'text'; readonly text: string } | ImagePart;
 
 /** What the user said. */
 export type Message = string | readonly MessagePart[];
@@ -48,9 +59,23 @@ export interface TurnResult {
   readonly answer: string;
   readonly handle: CodingProviderSessionHandle;
   readonly turnId: string;
+  /** Of this turn alone, right after a resume too. */
   readonly usage?: Usage | undefined;
+  /** Of the whole session, as far as the provider's record tells. */
+  readonly sessionUsage?: Usage | undefined;
   /** The provider's own reason for stopping, `end_turn` where it gives none. */
   readonly stopReason: string;
   /** Whether the session's terminal or process had to be brought back. */
   readonly recovered: boolean;
+}
+
+/** What became of a text that was put into a running turn. */
+export interface SteerResult {
+  /**
+   * `accepted`: the running turn took it in; `queued`: the CLI keeps it and runs it as a turn of its own; `refused`: nothing
+   * was put in; `unknown`: it left us and nothing says what became of it.
+   */
+  readonly outcome: 'accepted' | 'queued' | 'refused' | 'unknown';
+  /** One clause, for people. */
+  readonly detail: string;
 }

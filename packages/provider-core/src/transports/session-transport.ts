@@ -1,8 +1,9 @@
+import type { DecidedBy, HostDecision, HostRequest } from '../spec/host-request.js';
 import type { Logger } from '../spec/logger.js';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { RecordCursor, RecordEvent } from '../spec/record-event.js';
 import type { PermissionLevel, SessionConfig } from '../spec/session-config.js';
-import type { SessionOwner } from '../spec/turn.js';
+import type { ImagePart, SessionOwner, SteerResult } from '../spec/turn.js';
 import type { EmitTurnEvent } from '../spec/turn-event.js';
 import type { Clock } from '../time/clock.js';
 
@@ -56,6 +57,7 @@ export interface SessionTransport {
   readonly findRefusal: (
     context: SessionContext,
     text: string,
+    images: readonly ImagePart[],
   ) => Promise<{ readonly reason: string; readonly detail: string } | undefined>;
   /** Attaches to the living process, or starts or natively resumes one. Checks identity and permissions. */
   readonly open: (context: SessionContext, request: OpenRequest) => Promise<OpenSession>;
@@ -97,6 +99,8 @@ export interface OpenRequest {
   readonly onNativeSession: (nativeSessionId: string) => Promise<void>;
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
+  /** Whether the host answers approvals and questions; without one the policy decides at once and nothing waits. */
+  readonly answersRequests: boolean;
 }
 
 /** What the provider reports after a start or resume; absent where it reports nothing. */
@@ -130,6 +134,12 @@ export interface OpenSession extends AsyncDisposable {
    * `durable`; what came by a hook or frame is fast and may come again as durable.
    */
   readonly follow: (since: RecordCursor, signal: AbortSignal) => AsyncIterable<FollowedEvent>;
+  /** Puts a text into the running turn, where the provider can; resolves when it is known what became of it. */
+  readonly steer?: (request: SteerRequest) => Promise<SteerResult>;
+  /** Gives the host's decision on a request that `follow` told of; `gone` when it was settled otherwise. */
+  readonly answerRequest?: (requestId: string, decision: HostDecision) => Promise<'taken' | 'gone'>;
+  /** How much work of the CLI goes on behind a turn's end (background commands, sub-agents). */
+  readonly backgroundWork?: () => Promise<number | 'unknown'>;
   /** Interrupts the running turn; past the deadline the process tree is ended. Resolves when it is proven. */
   readonly interrupt: (options: InterruptOptions) => Promise<void>;
 }
@@ -146,8 +156,18 @@ export interface InterruptOptions {
   readonly turnId: string;
 }
 
+/** A text for the turn that runs. */
+export interface SteerRequest {
+  readonly text: string;
+  /** An id of its own, for the provider's record. */
+  readonly steerId: string;
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal;
+}
+
 export interface SubmitRequest {
   readonly text: string;
+  readonly images: readonly ImagePart[];
   readonly turnId: string;
   readonly cursor: RecordCursor;
   /**
@@ -163,6 +183,10 @@ export interface SubmitRequest {
 /** One thing that the transport saw while it followed a turn. */
 export type FollowedEvent =
   | { readonly kind: 'record'; readonly event: RecordEvent; readonly durable: boolean }
+  /** The provider waits for the host. Told again, with the same id, to whoever follows after a restart. */
+  | { readonly kind: 'request'; readonly request: HostRequest }
+  /** A request was settled without us, or our decision took effect. */
+  | { readonly kind: 'request_settled'; readonly requestId: string; readonly by: DecidedBy }
   /** The process or connection is gone; the record may still be read. */
   | { readonly kind: 'transport_lost'; readonly why: string }
   /** An unknown or unanswerable page stands over the session. */
