@@ -1,8 +1,9 @@
-import type { ProviderCapabilities } from '../../spec/capabilities.js';
 import { defineCodingProvider } from '../../spec/provider-definition.js';
 import type { SessionConfig } from '../../spec/session-config.js';
 import type { TypedPane } from '../../spec/typed-pane.js';
+import { capabilities } from './capabilities.js';
 import { planDelivery } from './delivery.js';
+import { historyRetention } from './history-retention.js';
 import {
   APPROVALS_FOLDER,
   APPROVER_FILE,
@@ -19,31 +20,6 @@ import { planResumeMark } from './resume-mark.js';
 import { readScreen } from './screen.js';
 import { readSignal } from './signals.js';
 import { readVersion } from './version.js';
-
-const capabilities: ProviderCapabilities = {
-  tmuxContinuation: true,
-  nativeResumeInTmux: true,
-  requiresStableWorkingDir: true,
-  continuation: 'native',
-  process: { outlives: true },
-  durableBeforeTools: true,
-  finishesInterruptedTurns: true,
-  stableFields: [
-    'working_dir',
-    'mcp_config',
-    'system_prompt',
-    'model',
-    'tool_policy',
-    'provider',
-    'native_session_id',
-  ],
-  settings: {
-    model: 'reported',
-    permissions: 'reported',
-    systemPrompt: 'repeated, not reported',
-    mcpServers: 'repeated, not reported',
-  },
-};
 
 const typedPane: TypedPane = {
   kind: 'typed_pane',
@@ -64,16 +40,21 @@ const typedPane: TypedPane = {
   readScreen,
 };
 
+/** What a Claude Code session is launched with. Its process lives as long as the session. */
+export type ClaudeCodeConfig = Omit<SessionConfig, 'processLifetime'>;
+
 /** Claude Code, driven by typing into its TUI; its transcript says what became of each message. */
-export const claudeCode = defineCodingProvider<SessionConfig>()({
+export const claudeCode = defineCodingProvider<ClaudeCodeConfig>()({
   id: 'claude-code',
   displayName: 'Claude Code',
   binary: 'claude',
   minimumVersion: '2.1.197',
+  certifiedVersion: '2.1.332',
   readVersion,
   cliHome: { variable: 'CLAUDE_CONFIG_DIR', defaultName: '.claude' },
   legacySessionIdKey: 'claude_code_session_id',
   nativeIdChosenBy: 'us',
   capabilities,
+  historyRetention,
   transports: { tmux: typedPane },
 });

@@ -1,0 +1,41 @@
+import type { ProviderCapabilities } from '../../spec/capabilities.js';
+
+/** What holds for Claude Code in a tmux pane. */
+export const capabilities: ProviderCapabilities = {
+  tmuxContinuation: true,
+  nativeResumeInTmux: true,
+  requiresStableWorkingDir: true,
+  continuation: 'native',
+  process: { outlives: true },
+  durableBeforeTools: true,
+  finishesInterruptedTurns: true,
+  stableFields: [
+    'working_dir',
+    'mcp_config',
+    'system_prompt',
+    'model',
+    'tool_policy',
+    'provider',
+    'native_session_id',
+  ],
+  settings: {
+    model: 'reported',
+    permissions: 'reported',
+    systemPrompt: 'repeated, not reported',
+    mcpServers: 'repeated, not reported',
+  },
+  verbs: {
+    interrupt: true,
+    steer: false,
+    approve: false,
+    answer_question: false,
+    archive: false,
+    images: false,
+    background_work: false,
+    compaction: true,
+    usage: true,
+    cost: false,
+  },
+  // What the composer would alter is refused before a byte of it is typed.
+  normalises: [],
+};
