@@ -25,4 +25,24 @@ export const capabilities: ProviderCapabilities = {
     systemPrompt: 'repeated, not reported',
     mcpServers: 'repeated, not reported',
   },
+  verbs: {
+    interrupt: true,
+    steer: false,
+    approve: false,
+    answer_question: false,
+    archive: true,
+    images: false,
+    background_work: true,
+    compaction: true,
+    usage: true,
+    cost: false,
+  },
+  // The queue takes every text byte for byte.
+  normalises: [],
+};
+
+/** Without a terminal it is the same server and the same protocol; only the pane is missing. */
+export const structuredCapabilities: Partial<ProviderCapabilities> = {
+  tmuxContinuation: false,
+  nativeResumeInTmux: false,
 };

@@ -1,18 +1,17 @@
 import { defineCodingProvider } from '../../spec/provider-definition.js';
 import type { ServedPane } from '../../spec/served-pane.js';
 import type { PermissionLevel, SessionConfig } from '../../spec/session-config.js';
-import { capabilities } from './capabilities.js';
+import { capabilities, structuredCapabilities } from './capabilities.js';
 import { findRefusal } from './delivery.js';
 import { planPaneLaunch, planServerLaunch } from './launch.js';
 import { codexProtocol } from './protocol.js';
 import { createRolloutReader } from './record.js';
 import { isCompressedRollout, isRollout, rolloutFolders, writerLock } from './rollout-place.js';
 
-/** Codex behind an app-server of ours, with a pane that only shows. */
-const servedPane: ServedPane = {
+/** Codex behind an app-server of ours. The same server and the same thread serve it with a pane and without one. */
+const served: ServedPane = {
   kind: 'served_pane',
   serverLaunch: planServerLaunch,
-  paneLaunch: planPaneLaunch,
   protocol: codexProtocol,
   record: {
     folders: rolloutFolders,
@@ -39,10 +38,15 @@ export const codexCli = defineCodingProvider<CodexCliConfig>()({
   displayName: 'Codex CLI',
   binary: 'codex',
   minimumVersion: '0.171.0',
+  certifiedVersion: '0.171.0',
   readVersion: (output) => /(\d+\.\d+\.\d+\S*)/.exec(output)?.[1],
   cliHome: { variable: 'CODEX_HOME', defaultName: '.codex' },
   legacySessionIdKey: 'codex_thread_id',
   nativeIdChosenBy: 'provider',
   capabilities,
-  transports: { tmux: servedPane },
+  transports: {
+    // The pane only shows.
+    tmux: { ...served, paneLaunch: planPaneLaunch },
+    structured: { ...served, capabilities: structuredCapabilities },
+  },
 });

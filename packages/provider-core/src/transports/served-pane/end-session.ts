@@ -17,7 +17,7 @@ export async function endSession(
   { archive, deadlineMs }: EndRequest,
 ): Promise<EndReport> {
   const { nativeSessionId, clock } = context;
-  await closePane(context).catch((error: unknown) => {
+  await closePane(way, context).catch((error: unknown) => {
     context.logger.warn({ err: error }, 'pane not closed');
   });
   let ended = 0;

@@ -46,7 +46,7 @@ async function observeOnServer(
     if (!loaded.includes(nativeSessionId)) return { state: 'gone' };
     const status = await connection.call(protocol.readSession(nativeSessionId), limits);
     const activity = protocol.readActivity(status);
-    const pane = await findShownPane(context);
+    const pane = await findShownPane(way, context);
     return {
       state: 'alive',
       activity: activity === 'unloaded' ? 'unknown' : activity,

@@ -73,10 +73,10 @@ async function startSession(parts: OpenParts): Promise<OpenSession> {
 }
 
 async function resumeSession(parts: OpenParts, nativeSessionId: string): Promise<OpenSession> {
-  const { context, request } = parts;
-  const pane = findShownPane(context);
+  const { way, context, request } = parts;
+  const pane = findShownPane(way, context);
   await leaveOtherServers(parts, nativeSessionId);
-  const { dir } = planServerPlace(parts.way, context);
+  const { dir } = planServerPlace(way, context);
   const wasMarked = (await readSessionMark(dir, nativeSessionId)) !== undefined;
   let server: RunningServer | undefined;
   try {
@@ -85,7 +85,8 @@ async function resumeSession(parts: OpenParts, nativeSessionId: string): Promise
     const wasLoaded = !server.wasStarted && (await isLoaded(parts, server, nativeSessionId));
     // A loaded session keeps what it has.
     const trust = wasLoaded ? undefined : await findTrust(parts, server);
-    const isPaneLost = request.expectsLive && (await pane).state === 'absent';
+    const expectsPane = request.expectsLive && way.paneLaunch !== undefined;
+    const isPaneLost = expectsPane && (await pane).state === 'absent';
     if (isPaneLost) request.emit({ type: 'lost_tmux' });
     const recovered = context.acknowledged && (!wasLoaded || isPaneLost);
     if (recovered) request.emit({ type: 'resuming' });

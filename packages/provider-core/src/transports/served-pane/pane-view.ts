@@ -30,6 +30,7 @@ export class PaneView {
 
   /** Says that a pane is missing, or shows a server that is gone. It is opened when {@link show} is called. */
   want(options: PaneOptions): void {
+    if (!this.#request.way.paneLaunch) return;
     if (this.#wanted || (this.#pane && !options.replace)) return;
     this.#wanted = options;
     this.#isOpening = true;

@@ -13,12 +13,14 @@ export interface ShownPane {
   readonly pid: number;
 }
 
-/** Looks for the session's pane; starts no tmux server. */
+/** Looks for the session's pane; starts no tmux server. A way without a pane never asks tmux. */
 export async function findShownPane(
+  { paneLaunch }: Pick<ServedPane, 'paneLaunch'>,
   context: SessionContext,
 ): Promise<
   { readonly state: 'present'; readonly pane: ShownPane } | { readonly state: 'absent' | 'unknown' }
 > {
+  if (!paneLaunch) return { state: 'absent' };
   const { tmuxSocket: socketPath, nonce } = context;
   try {
     await using server = await findTmuxServer({ socketPath });
@@ -46,7 +48,9 @@ export interface ShowPaneRequest {
 
 /** Finds the pane or opens one. Never throws: a pane that fails never fails a turn. */
 export async function showPane(request: ShowPaneRequest): Promise<ShownPane | undefined> {
-  const { context, emit, replace } = request;
+  const { way, context, emit, replace } = request;
+  const { paneLaunch } = way;
+  if (!paneLaunch) return undefined;
   const { tmuxSocket: socketPath, nonce } = context;
   try {
     await using server = await openTmuxServer({ socketPath });
@@ -54,7 +58,7 @@ export async function showPane(request: ShowPaneRequest): Promise<ShownPane | un
     if (found.state === 'unknown') throw new TmuxError('unresponsive', found.why);
     if (found.state === 'present' && !replace && !found.dead) return describePane(found);
     if (found.state === 'present') await server.killPane(found.paneId);
-    const pane = await openPane(request, server);
+    const pane = await openPane(request, server, paneLaunch);
     emit({
       type: 'terminal_opened',
       terminalId: pane.terminalId,
@@ -71,10 +75,14 @@ export async function showPane(request: ShowPaneRequest): Promise<ShownPane | un
   }
 }
 
-async function openPane(request: ShowPaneRequest, server: TmuxServer): Promise<ShownPane> {
-  const { way, context, nativeSessionId, serverSocket, leaseToken } = request;
+async function openPane(
+  request: ShowPaneRequest,
+  server: TmuxServer,
+  paneLaunch: NonNullable<ServedPane['paneLaunch']>,
+): Promise<ShownPane> {
+  const { context, nativeSessionId, serverSocket, leaseToken } = request;
   const { config, cliHome, nonce, binary, filesDir } = context;
-  const { args, env } = way.paneLaunch({ cliHome, socketPath: serverSocket, nativeSessionId });
+  const { args, env } = paneLaunch({ cliHome, socketPath: serverSocket, nativeSessionId });
   const { paneId, sessionName, pid } = await server.openPane({
     sessionName: sessionNameOf(request),
     argv: [binary, ...args],
@@ -95,7 +103,11 @@ export function sessionNameOf({
 }
 
 /** Closes the session's pane. One that cannot be seen is left to the nonce. */
-export async function closePane(context: SessionContext): Promise<void> {
+export async function closePane(
+  { paneLaunch }: Pick<ServedPane, 'paneLaunch'>,
+  context: SessionContext,
+): Promise<void> {
+  if (!paneLaunch) return;
   const { tmuxSocket: socketPath, nonce } = context;
   await using server = await findTmuxServer({ socketPath });
   if (!server) return;
