@@ -1,6 +1,13 @@
 export { type FaultHook, setFaultHook } from '../state/fault-point.js';
 export { hostileTexts } from './cases/exact-delivery.js';
 export { type CertifyOptions, certifyProvider } from './certify.js';
+export {
+  type ClaimingDefinition,
+  type Claims,
+  claimsOf,
+  claimsVerb,
+  listClaims,
+} from './claims.js';
 export { checkConversation, countMessage, expectError, withoutRequests } from './conversation.js';
 export {
   type CertificationId,
@@ -16,12 +23,17 @@ export type {
   ModelRequest,
   ModelWindow,
   ModelWindowName,
+  ReceivedImage,
   SideReason,
 } from './scripted-model/model-request.js';
 export {
   brokenStream,
+  contextTooLong,
+  historyRejected,
+  modelNotFound,
   overloaded,
   rateLimited,
+  refused,
   unauthorized,
   usageLimitReached,
 } from './scripted-model/scripted-failures.js';
@@ -40,12 +52,13 @@ export { shellToolCall } from './scripted-model/shell-tool-call.js';
 export { findUserMessages, readUserMessages } from './scripted-model/user-messages.js';
 export {
   type CertificationSubject,
-  type Claims,
+  type FailureName,
   type HandleJson,
   type LossDepth,
-  lossDepths,
+  lossDepthsOf,
   type ProcessSight,
   type RunningTurn,
+  type ScriptedDecision,
   type SubjectTurn,
   type SubjectTurnOptions,
 } from './subject.js';

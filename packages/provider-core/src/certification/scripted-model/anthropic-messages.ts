@@ -13,6 +13,7 @@ import {
   readSystemTexts,
   type SideReason,
 } from './model-request.js';
+import { findImages, readImage, withImages } from './received-image.js';
 import type { Reply, ReplyError, StreamPart } from './reply.js';
 import { isCompaction } from './user-messages.js';
 
@@ -57,8 +58,10 @@ function readRequest(received: ReceivedRequest): ModelRequest {
   const toolNames = readJsonRecords(body['tools']).flatMap(
     (tool) => readString(tool['name']) ?? [],
   );
-  const sideReason = findSideReason({ received, systemTexts, toolNames, messages });
   const nativeSessionId = readSessionId(body);
+  // Without a tool a plain API client has a conversation like any other; Claude Code asks on the side.
+  const isClaudeCode = nativeSessionId !== undefined || isBilledToClaudeCode(systemTexts);
+  const sideReason = findSideReason({ received, systemTexts, toolNames, messages, isClaudeCode });
   return {
     ...received,
     protocol: 'anthropic-messages',
@@ -78,13 +81,18 @@ interface SideEvidence {
   readonly systemTexts: readonly string[];
   readonly toolNames: readonly string[];
   readonly messages: readonly ConversationItem[];
+  readonly isClaudeCode: boolean;
+}
+
+function isBilledToClaudeCode(systemTexts: readonly string[]): boolean {
+  return systemTexts.some((text) => text.startsWith('x-anthropic-billing-header:'));
 }
 
 function findSideReason(evidence: SideEvidence): SideReason | undefined {
-  const { received, systemTexts, toolNames, messages } = evidence;
+  const { received, systemTexts, toolNames, messages, isClaudeCode } = evidence;
   if (received.path === COUNT_PATH) return 'token_count';
   if (isCompaction(messages)) return 'compaction';
-  if (toolNames.length === 0) return 'no_tools';
+  if (isClaudeCode && toolNames.length === 0) return 'no_tools';
   const isSubagent = systemTexts.some((text) => text.includes('cc_is_subagent=true'));
   return isSubagent ? 'subagent' : undefined;
 }
@@ -101,7 +109,8 @@ function readMessage(message: JsonRecord): readonly ConversationItem[] {
   const blocks = readJsonRecords(message['content']);
   const texts = readTexts(message['content']);
   const tools = blocks.flatMap(readToolBlock);
-  const own = texts.length > 0 ? [{ role, texts }] : [];
+  const images = findImages(message['content'], readImageBlock);
+  const own = texts.length + images.length > 0 ? [withImages({ role, texts }, () => images)] : [];
   return role === 'assistant' ? [...own, ...tools] : [...tools, ...own];
 }
 
@@ -117,6 +126,11 @@ function readToolBlock(block: JsonRecord): readonly ConversationItem[] {
   if (block['type'] !== 'tool_result') return [];
   const callId = readString(block['tool_use_id']) ?? '';
   return [{ role: 'tool', texts: readTexts(block['content']), callId }];
+}
+
+function readImageBlock({ source }: JsonRecord) {
+  const { media_type: mediaType, data } = readJsonRecord(source);
+  return readImage(mediaType, data);
 }
 
 function readTexts(content: unknown): readonly string[] {

@@ -1,12 +1,14 @@
 import { appendFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { anthropicMessages } from './anthropic-messages.js';
+import { gemini } from './gemini.js';
 import { isJsonRecord, readJson, readString } from './json-value.js';
 import type { ModelProtocolForm } from './model-protocol.js';
 import type { ModelRequest, ReceivedRequest } from './model-request.js';
+import { openaiChat } from './openai-chat.js';
 import { openaiResponses } from './openai-responses.js';
 
-const forms = [anthropicMessages, openaiResponses];
+const forms = [anthropicMessages, openaiResponses, openaiChat, gemini];
 
 /** The protocol that a path belongs to. */
 export function findProtocolForm(path: string): ModelProtocolForm | undefined {

@@ -1,5 +1,5 @@
 /** The model protocols that the scripted model speaks. */
-export type ModelProtocol = 'anthropic-messages' | 'openai-responses';
+export type ModelProtocol = 'anthropic-messages' | 'openai-responses' | 'openai-chat' | 'gemini';
 
 /** Why a request is none of the conversation's own: a title, a compaction, a subagent's turn, a token count. */
 export type SideReason = 'no_tools' | 'compaction' | 'subagent' | 'token_count';
@@ -9,9 +9,19 @@ export interface ConversationItem {
   readonly role: 'user' | 'assistant' | 'developer' | 'system' | 'tool';
   /** Every text block by itself, byte for byte. */
   readonly texts: readonly string[];
+  /** The images of the item, in their order; absent when it has none. */
+  readonly images?: readonly ReceivedImage[];
   readonly callId?: string;
   /** Set on the assistant's tool calls. */
   readonly toolName?: string;
+}
+
+/** An image as it arrived: its bytes are told by their digest. */
+export interface ReceivedImage {
+  readonly mediaType: string;
+  readonly byteLength: number;
+  /** SHA-256 of the bytes, in hex. */
+  readonly sha256: string;
 }
 
 /** What arrived over HTTP, before it was read. */

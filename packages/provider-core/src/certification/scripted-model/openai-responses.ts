@@ -7,6 +7,7 @@ import {
   readSystemTexts,
   type SideReason,
 } from './model-request.js';
+import { findImages, readDataUrl, withImages } from './received-image.js';
 import type { Reply, ReplyError, StreamPart } from './reply.js';
 import { isCompaction } from './user-messages.js';
 
@@ -80,7 +81,9 @@ function findSideReason(
   const turn = readJsonRecord(metadata['x-codex-turn-metadata']);
   if (turn['request_kind'] === 'compaction' || isCompaction(messages)) return 'compaction';
   if (turn['thread_source'] === 'thread_title') return 'no_tools';
-  if (toolNames.length === 0 && !hasToolsAsItem(body)) return 'no_tools';
+  // Without a tool a plain API client has a conversation like any other; Codex has a side thread.
+  const isCodex = 'client_metadata' in body;
+  if (isCodex && toolNames.length === 0 && !hasToolsAsItem(body)) return 'no_tools';
   return turn['thread_source'] === 'subagent' ? 'subagent' : undefined;
 }
 
@@ -97,7 +100,11 @@ function readInput(input: unknown): readonly ConversationItem[] {
 function readItem(item: JsonRecord): readonly ConversationItem[] {
   const type = readString(item['type']) ?? 'message';
   if (type === 'message')
-    return [{ role: readRole(item['role']), texts: readTexts(item['content']) }];
+    return [
+      withImages({ role: readRole(item['role']), texts: readTexts(item['content']) }, () =>
+        findImages(item['content'], (block) => readDataUrl(block['image_url'])),
+      ),
+    ];
   const callId = readString(item['call_id']) ?? '';
   if (type.endsWith('_output')) return [{ role: 'tool', texts: readTexts(item['output']), callId }];
   if (!type.endsWith('_call')) return [];
@@ -203,12 +210,14 @@ function writeEnd(reply: Reply) {
 }
 
 function writeEnvelope({ id, model }: Reply, status: string) {
-  return { id: `resp_${id}`, object: 'response', model, status };
+  return { id: `resp_${id}`, object: 'response', created_at: 0, model, status };
 }
 
 function number(parts: readonly StreamPart[]): readonly StreamPart[] {
   return parts.map((part, index) =>
-    part.kind === 'event' ? { ...part, data: { ...part.data, sequence_number: index } } : part,
+    part.kind === 'event' && typeof part.data === 'object'
+      ? { ...part, data: { ...part.data, sequence_number: index } }
+      : part,
   );
 }
 

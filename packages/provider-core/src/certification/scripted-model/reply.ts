@@ -28,7 +28,14 @@ export interface ReplyUsage {
 
 /** A part of a streamed answer: an event to write, a moment to report, a pause, or the end of the connection. */
 export type StreamPart =
-  | { readonly kind: 'event'; readonly name: string; readonly data: object; readonly delta?: true }
+  | {
+      readonly kind: 'event';
+      /** The event's name, where the protocol has names. */
+      readonly name?: string;
+      /** A string is sent as it is, anything else as JSON. */
+      readonly data: object | string;
+      readonly delta?: true;
+    }
   | { readonly kind: 'window'; readonly name: ModelWindowName }
   | { readonly kind: 'pause'; readonly ms: number }
   | { readonly kind: 'break' };

@@ -27,7 +27,7 @@ export interface ScriptedModelOptions {
 
 /** A loopback model that answers from the request body alone. */
 export interface ScriptedModel extends AsyncDisposable {
-  /** For `ANTHROPIC_BASE_URL`; an OpenAI base URL is this with `/v1` behind it. */
+  /** For `ANTHROPIC_BASE_URL`; an OpenAI base URL is this with `/v1` behind it, a Gemini one with `/v1beta`. */
   readonly baseUrl: string;
   readonly port: number;
   /** The requests to this server so far, oldest first. */
@@ -41,7 +41,7 @@ export interface ScriptedModel extends AsyncDisposable {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts a scripted model on 127.0.0.1 that speaks Anthropic Messages and OpenAI Responses. */
+/** Starts a scripted model on 127.0.0.1 that speaks Anthropic Messages, OpenAI Responses and chat, and Gemini. */
 export async function startScriptedModel(
   options: ScriptedModelOptions = {},
 ): Promise<ScriptedModel> {

@@ -89,7 +89,9 @@ async function sendPart(answer: AnswerUnderWay, part: StreamPart): Promise<void>
   if (part.kind === 'window') return answer.reach(part.name);
   if (part.kind === 'pause') return systemClock.sleep(part.ms, answer.signal);
   if (part.kind === 'break') return breakOff(answer);
-  return write(answer, `event: ${part.name}\ndata: ${JSON.stringify(part.data)}\n\n`);
+  const head = part.name === undefined ? '' : `event: ${part.name}\n`;
+  const data = typeof part.data === 'string' ? part.data : JSON.stringify(part.data);
+  return write(answer, `${head}data: ${data}\n\n`);
 }
 
 /** Resolves when the operating system has the bytes, so that a window never comes before them. */
