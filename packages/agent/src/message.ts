@@ -7,16 +7,24 @@ export interface ConversationMessage {
   readonly content: Message;
 }
 
-/** sha256 over role and text; a string and one text part with the same text are the same message. */
+/** sha256 over role and parts; a string and one text part with the same text are the same message. */
 export function digestMessage(role: 'user' | 'assistant', content: Message): string {
   return createHash('sha256')
-    .update(JSON.stringify([role, ...textsOf(content)]))
+    .update(JSON.stringify([role, ...digestedParts(content)]))
     .digest('hex');
 }
 
-/** The texts of a message, one an entry. */
+function digestedParts(content: Message): readonly unknown[] {
+  if (typeof content === 'string') return [content];
+  return content.map((part) =>
+    part.type === 'text' ? part.text : { image: [part.mediaType, part.data] },
+  );
+}
+
+/** The texts of a message, one an entry; its images are left out. */
 export function textsOf(content: Message): readonly string[] {
-  return typeof content === 'string' ? [content] : content.map((part) => part.text);
+  if (typeof content === 'string') return [content];
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
 }
 
 /** Throws a TypeError unless `message` is something that can be sent. */

@@ -15,8 +15,16 @@ export {
 } from './continuation/inspect-session.js';
 export { stableDigests } from './continuation/stable-digests.js';
 export { type StartRequest, startCodingAgentSession } from './continuation/start-session.js';
-export type { CodingAgentTurn } from './continuation/turn-object.js';
-export type { BeforeNativeChange, TurnLimits, TurnOptions } from './continuation/turn-options.js';
+export { TurnEventLog } from './continuation/turn-event-log.js';
+export { type CodingAgentTurn, createTurnObject } from './continuation/turn-object.js';
+export {
+  type BeforeNativeChange,
+  type ResolvedTurnOptions,
+  resolveTurnOptions,
+  type TurnLimits,
+  type TurnOptions,
+  turnIdOf,
+} from './continuation/turn-options.js';
 export {
   CodingAgentContinuationError,
   type ContinuationError,
@@ -60,7 +68,26 @@ export {
   registerProvider,
 } from './providers/registry.js';
 export type { ProviderCapabilities, SettingAfterResume, StableField } from './spec/capabilities.js';
+export type {
+  ApprovalHandler,
+  ApprovalRequest,
+  DecidedBy,
+  HostDecision,
+  HostRequest,
+} from './spec/host-request.js';
 export type { Logger } from './spec/logger.js';
+export type {
+  ModelAssistantPart,
+  ModelConfig,
+  ModelMessage,
+  ModelPort,
+  ModelProviderDefinition,
+  ModelStepEvent,
+  ModelStepRequest,
+  ModelTool,
+  ModelToolCall,
+  ModelUserPart,
+} from './spec/model-port.js';
 export { defineCodingProvider, type ProviderDefinition } from './spec/provider-definition.js';
 export type {
   CodingProviderSessionHandle,
@@ -77,6 +104,7 @@ export type {
 export type {
   DeliveryEvidence,
   FailureReason,
+  ImagePart,
   Message,
   MessagePart,
   SessionOwner,
@@ -99,9 +127,12 @@ export {
   type AcquiredLease,
   acquireLease,
   type Lease,
+  type LeaseObservation,
   type LeaseOwnerRecord,
   noSignIsEnough,
+  readLeaseOwner,
 } from './state/lease.js';
+export { prepareStateDir } from './state/prepare-state-dir.js';
 export { defaultStateDir } from './state/state-layout.js';
 export { type Clock, isoInstant, systemClock } from './time/clock.js';
 export { waitUntil } from './time/wait-until.js';

@@ -292,5 +292,5 @@ function interrupted(accepted: boolean): TurnInterruptedError {
 }
 
 function textOf(message: Message): string {
-  return typeof message === 'string' ? message : message.map((part) => part.text).join('');
+  return typeof message === 'string' ? message : message.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }

@@ -10,12 +10,17 @@ import type { QueuedMessage, QueueState } from './queued-message.js';
 /** Version of the queue file; on users' disks. */
 const QUEUE_SCHEMA_VERSION = 1;
 
+const imageCodec = snakeCaseCodec({
+  type: z.literal('image'),
+  media_type: z.string(),
+  data: z.string(),
+});
+
+const textPart = z.object({ type: z.literal('text'), text: z.string() });
+
 const messageCodec = snakeCaseCodec({
   turn_id: z.string(),
-  message: z.union([
-    z.string(),
-    z.array(z.object({ type: z.literal('text'), text: z.string() })).readonly(),
-  ]),
+  message: z.union([z.string(), z.array(z.union([textPart, imageCodec])).readonly()]),
   enqueued_at: z.string(),
 });
 
