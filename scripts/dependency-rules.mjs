@@ -11,7 +11,7 @@ const layers = {
   transports: ['spec', 'errors', 'wire', 'time', 'state'],
   providers: ['spec', 'errors', 'wire'],
   continuation: ['spec', 'errors', 'wire', 'time', 'state', 'transports', 'providers'],
-  certification: ['spec', 'errors', 'time', 'state'],
+  certification: ['spec', 'errors', 'wire', 'time', 'state', 'providers'],
 };
 
 const layerRules = Object.entries(layers).map(([layer, below]) => ({

@@ -1,5 +1,6 @@
 export { canonicalJson, digestOf } from './continuation/canonical-json.js';
 export { checkStableFields } from './continuation/check-stable-fields.js';
+export type { TransportChoice } from './continuation/choose-way.js';
 export {
   type CloseOptions,
   type CloseResult,
@@ -67,13 +68,28 @@ export {
   providerCapabilities,
   registerProvider,
 } from './providers/registry.js';
-export type { ProviderCapabilities, SettingAfterResume, StableField } from './spec/capabilities.js';
+export { capabilitiesOf, holdsFor, listWays } from './providers/ways.js';
+export type {
+  ProviderCapabilities,
+  SettingAfterResume,
+  StableField,
+  Verb,
+  VerbClaim,
+  Way,
+} from './spec/capabilities.js';
 export type {
   ApprovalHandler,
+  ApprovalHandler,
+  ApprovalRequest,
   ApprovalRequest,
   DecidedBy,
+  DecidedBy,
   HostDecision,
+  HostDecision,
+  HostQuestion,
   HostRequest,
+  HostRequest,
+  QuestionRequest,
 } from './spec/host-request.js';
 export type { Logger } from './spec/logger.js';
 export type {
@@ -108,6 +124,7 @@ export type {
   Message,
   MessagePart,
   SessionOwner,
+  SteerResult,
   TurnResult,
   Usage,
 } from './spec/turn.js';

@@ -5,6 +5,7 @@ import type { TurnResult } from '../spec/turn.js';
 import type { EmitTurnEvent, TurnEventBody } from '../spec/turn-event.js';
 import { systemClock } from '../time/clock.js';
 import { isAbortOf } from './interrupted-error.js';
+import { Steering } from './steering.js';
 import { TurnEventLog } from './turn-event-log.js';
 import { type CodingAgentTurn, createTurnObject } from './turn-object.js';
 import { typedError } from './typed-error.js';
@@ -19,6 +20,8 @@ export interface LiveTurn {
   readonly knowHandle: (handle: CodingProviderSessionHandle) => void;
   readonly publishHandle: (handle: CodingProviderSessionHandle) => void;
   readonly attachEvents: TurnEventLog['attach'];
+  /** Where a running turn can be steered. */
+  readonly steering: Steering;
 }
 
 /** Starts a turn at once. This is the one place that emits a final event: from the outcome, or the thrown error. */
@@ -29,6 +32,7 @@ export function beginTurn(
 ): CodingAgentTurn {
   const log = new TurnEventLog(turnId, systemClock);
   const interrupts = new AbortController();
+  const steering = new Steering();
   const onAbort = () => interrupts.abort();
   if (signal?.aborted) interrupts.abort();
   signal?.addEventListener('abort', onAbort, { once: true });
@@ -54,6 +58,7 @@ export function beginTurn(
           publishHandle(handle);
         },
         attachEvents: (path, options) => log.attach(path, options),
+        steering,
       });
       log.emit({ type: 'completed', handle: result.handle });
       return result;
@@ -66,7 +71,7 @@ export function beginTurn(
       await log.close();
     }
   };
-  return createTurnObject({ turnId, log, interrupts, run });
+  return createTurnObject({ turnId, log, interrupts, steering, run });
 }
 
 /** The caller's interrupt ended a wait that stood before the turn: its journal says what it always said. */

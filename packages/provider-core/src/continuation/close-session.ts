@@ -3,7 +3,9 @@ import { isTurnError, TimedOutError } from '../errors/turn-error.js';
 import type { CodingProviderSessionHandle } from '../spec/provider-session-handle.js';
 import { prepareStateDir } from '../state/prepare-state-dir.js';
 import { removeExpiredRecords } from '../state/retention.js';
+import type { EndReport, EndRequest } from '../transports/session-transport.js';
 import { type FoundSession, findSession } from './inspect-session.js';
+import type { Session } from './session.js';
 import { takeSessionLease } from './session-lease.js';
 import { type ResolvedTurnOptions, resolveTurnOptions, type TurnOptions } from './turn-options.js';
 import { typedError } from './typed-error.js';
@@ -47,6 +49,23 @@ export async function closeCodingAgentSession(
   }
 }
 
+/** Ends the session in every way it was driven in; whichever can put it away does. */
+async function endEverywhere(
+  session: Session,
+  { archive, deadlineMs }: EndRequest,
+): Promise<EndReport> {
+  let total = await session.transport.end(session.context(), { archive, deadlineMs });
+  for (const other of session.otherTransports()) {
+    const report = await other.end(session.context(), { archive: false, deadlineMs });
+    total = {
+      ended: total.ended + report.ended,
+      left: [...total.left, ...report.left],
+      archived: total.archived,
+    };
+  }
+  return total;
+}
+
 interface EndSession {
   readonly archive: boolean;
   readonly deadlineMs: number;
@@ -59,7 +78,7 @@ async function endSession(
 ): Promise<CloseResult> {
   await using _lease = await takeSessionLease(session, resolved, new AbortController().signal);
   await session.refresh();
-  const report = await session.transport.end(session.context(), { archive, deadlineMs });
+  const report = await endEverywhere(session, { archive, deadlineMs });
   if (report.left.length > 0) {
     const error = new TimedOutError({
       awaiting: `the end of processes ${report.left.join(', ')}`,

@@ -5,7 +5,7 @@ import { prepareStateDir } from '../state/prepare-state-dir.js';
 import { beginTurn } from './begin-turn.js';
 import { checkConfig } from './check-config.js';
 import { decodeHandle } from './decode-handle.js';
-import { checkMessageShape, messageText } from './message-text.js';
+import { checkMessageShape, outgoingMessage } from './outgoing-message.js';
 import { checkHandle, resolveSession } from './resolve-session.js';
 import { runInSession } from './run-in-session.js';
 import type { CodingAgentTurn } from './turn-object.js';
@@ -36,12 +36,12 @@ export function continueCodingAgentSession(
   const resolved = resolveTurnOptions(options);
   return beginTurn(turnId, options.signal, async (live) => {
     const checked = checkHandle(decodeHandle(handle));
-    const text = messageText(message);
+    const outgoing = outgoingMessage(message);
     live.knowHandle(checked.handle);
     const { root: stateDir } = await prepareStateDir(resolved.stateDir);
     const placed = { ...resolved, stateDir };
     const session = await resolveSession(checked, options.config, placed);
     const expectsLive = session.record.status !== 'closed';
-    return runInSession({ session, text, live, options: placed, expectsLive });
+    return runInSession({ session, message: outgoing, live, options: placed, expectsLive });
   });
 }

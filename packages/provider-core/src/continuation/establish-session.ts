@@ -1,12 +1,13 @@
 import { faultPoint } from '../state/fault-point.js';
-import { saveLaunchRecord } from '../state/launch-record.js';
+import { type LaunchRecord, saveLaunchRecord } from '../state/launch-record.js';
 import { ensurePrivateDir } from '../state/private-dir.js';
 import { type StartRecord, saveStartRecord } from '../state/start-record.js';
 import { stateLayout } from '../state/state-layout.js';
-import { isoInstant } from '../time/clock.js';
+import { wayForMessage } from './choose-way.js';
 import { refuseFenced } from './fenced-journal.js';
+import { beginningOf, newRecord, transportName } from './new-record.js';
 import type { Preflight } from './preflight.js';
-import { makeSession, newRecord } from './resolve-session.js';
+import { makeSession } from './resolve-session.js';
 import type { Session } from './session.js';
 import type { StartParts } from './start-session.js';
 
@@ -18,7 +19,14 @@ export async function establishSession(
 ): Promise<Session> {
   const { definition, config, live, options } = parts;
   const layout = stateLayout(options.stateDir);
-  const record = newRecord(definition, config, found, isoInstant(options.clock));
+  const beginning = await beginningOf(definition, config, options);
+  const unnamed = newRecord(definition, config, found, beginning);
+  const way = await wayForMessage(
+    makeSession(definition, layout, found, unnamed, undefined, options),
+    beginning.choice,
+    parts.message,
+  );
+  const record: LaunchRecord = { ...unnamed, ways: [way], transport: transportName(way) };
   const save = async (nativeSessionId: string): Promise<Session> => {
     const known = { ...record, nativeSessionId };
     refuseFenced(parts.fence);
@@ -70,6 +78,7 @@ async function askProviderForId(
     },
     deadlineMs: options.limits.openMs,
     signal: live.interrupted,
+    answersRequests: false,
   });
   await open[Symbol.asyncDispose]();
   return named ?? save(open.nativeSessionId);

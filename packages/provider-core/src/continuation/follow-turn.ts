@@ -1,6 +1,8 @@
 import type { RecordCursor } from '../spec/record-event.js';
 import type { OpenSession } from '../transports/session-transport.js';
+import { HostRequests } from './host-requests.js';
 import type { TurnStep } from './run-turn.js';
+import { steerInto } from './steering.js';
 import type { TurnRun } from './turn-run.js';
 import { TurnWatch } from './turn-watch.js';
 import { TICK, withTicks } from './with-ticks.js';
@@ -14,7 +16,9 @@ export async function followTurn(
   cursor: RecordCursor,
 ): Promise<TurnStep> {
   const stop = new AbortController();
-  const watch = new TurnWatch(run, open, cursor);
+  using requests = new HostRequests(run, open);
+  const watch = new TurnWatch({ run, open, cursor, requests });
+  using _steerable = run.steering.open(steerInto(run, open, watch));
   const items = withTicks(open.follow(cursor, stop.signal), {
     intervalMs: TICK_MS,
     clock: run.options.clock,

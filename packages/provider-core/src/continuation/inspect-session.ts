@@ -1,4 +1,6 @@
 import { realpath } from 'node:fs/promises';
+import type { Way } from '../spec/capabilities.js';
+import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { CodingProviderSessionHandle, HandleStatus } from '../spec/provider-session-handle.js';
 import type { SessionOwner } from '../spec/turn.js';
 import { readLaunchRecord } from '../state/launch-record.js';
@@ -7,8 +9,10 @@ import { leaseDir, stateLayout } from '../state/state-layout.js';
 import { openTurnJournal } from '../state/turn-journal.js';
 import type { ProcessObservation, SessionActivity } from '../transports/session-transport.js';
 import { decodeHandle } from './decode-handle.js';
+import { historyExpiresAt } from './history-expiry.js';
+import { newRecord } from './new-record.js';
 import { cliHomeOf, preflight } from './preflight.js';
-import { checkHandle, makeSession, newRecord, versionsFile } from './resolve-session.js';
+import { checkHandle, makeSession, versionsFile } from './resolve-session.js';
 import type { Session } from './session.js';
 import { resolveTurnOptions, type TurnOptions } from './turn-options.js';
 import { journalState } from './turn-run.js';
@@ -26,6 +30,8 @@ export interface SessionInspection {
   readonly openTurnId?: string | undefined;
   /** Who holds the session now. */
   readonly owner?: SessionOwner | undefined;
+  /** ISO 8601: from when on the CLI may delete the session by itself; absent where it deletes none. */
+  readonly historyExpiresAt?: string | undefined;
   readonly handle: CodingProviderSessionHandle;
 }
 
@@ -35,10 +41,11 @@ export async function inspectCodingAgentSession(
   options: Pick<TurnOptions, 'stateDir' | 'logger'> = {},
 ): Promise<SessionInspection> {
   const { session } = await findSession(handle, options);
-  const observed = await session.transport.observe(session.context());
+  const observed = await session.observe();
   const history = await session.transport.readRecord(session.context(), undefined);
   const openTurnId = await findOpenTurn(session);
   const owner = await findOwner(session);
+  const expiresAt = await historyExpiresAt(session);
   return {
     state: presence(observed.state, history.state),
     process: observed.state,
@@ -46,6 +53,7 @@ export async function inspectCodingAgentSession(
     provisional: !session.record.acknowledged,
     ...(openTurnId === undefined ? {} : { openTurnId }),
     ...(owner === undefined ? {} : { owner }),
+    ...(expiresAt === undefined ? {} : { historyExpiresAt: new Date(expiresAt).toISOString() }),
     handle: { ...session.handle(), status: statusOf(session, observed, owner) },
   };
 }
@@ -76,12 +84,25 @@ export async function findSession(
     }),
   );
   const record = stored ?? {
-    ...newRecord(definition, config, found, ''),
+    ...newRecord(definition, config, found, {
+      at: '',
+      ways: [wayOf(definition, decoded)],
+      choice: 'auto',
+    }),
     nativeSessionId,
     acknowledged: true,
   };
   const session = makeSession(definition, layout, { ...found, cliHome }, record, decoded, resolved);
   return { session, isRecorded: stored !== undefined };
+}
+
+/** Where a handle's session would be looked for, on a machine that knows nothing else of it. */
+function wayOf(
+  { transports }: ProviderDefinition,
+  { transport }: CodingProviderSessionHandle,
+): Way {
+  if (transport === 'tmux') return 'tmux';
+  return transports.structured ? 'structured' : 'per_turn';
 }
 
 function presence(

@@ -30,18 +30,18 @@ export async function nudgeTurn(
 
   options.logger.info({ parent_turn_id: run.message.turnId, turn_id: childTurnId }, 'nudged');
   const progress = { ...run.progress, submissions: 0, wasTakenIn: false };
-  const { answer, usage, stopReason } = await runChild({
+  const { answer, usage, sessionUsage, stopReason } = await runChild({
     ...run,
     progress,
     journal,
-    message: { text, turnId: childTurnId },
+    message: { text, images: [], turnId: childTurnId },
     messageDigest: digestOf(text),
     parentTurnId: run.parentTurnId ?? run.message.turnId,
   }).catch((error: unknown) => {
     throw errorOfParent(error);
   });
   run.progress.recovered ||= progress.recovered;
-  return { answer, usage, stopReason };
+  return { answer, usage, sessionUsage, stopReason };
 }
 
 /** A nudge that did not go in changes nothing about its parent's message: that one was taken in. */

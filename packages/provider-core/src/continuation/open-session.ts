@@ -5,6 +5,8 @@ import { faultPoint } from '../state/fault-point.js';
 import { ensurePrivateDir } from '../state/private-dir.js';
 import { waitUntil } from '../time/wait-until.js';
 import type { OpenSession, SessionActivity } from '../transports/session-transport.js';
+import { explainMissingHistory } from './history-expiry.js';
+import { leaveOtherWays } from './leave-other-ways.js';
 import type { TurnRun } from './turn-run.js';
 
 const STRICT_TO_LOOSE: readonly PermissionLevel[] = ['read_only', 'ask', 'edit', 'full'];
@@ -21,15 +23,21 @@ export async function openSession(
   await refuseForeignOwner(run);
   const context = session.context();
   await ensurePrivateDir(context.filesDir);
-  const open = await session.transport.open(context, {
-    fence: run.fence,
-    finishInterruptedTurn,
-    emit: run.emit,
-    expectsLive: run.expectsLive || run.progress.submissions > 0,
-    onNativeSession: async () => {},
-    deadlineMs: options.limits.openMs,
-    signal,
-  });
+  await leaveOtherWays(run, signal);
+  const open = await session.transport
+    .open(context, {
+      fence: run.fence,
+      finishInterruptedTurn,
+      emit: run.emit,
+      expectsLive: run.expectsLive || run.progress.submissions > 0,
+      onNativeSession: async () => {},
+      deadlineMs: options.limits.openMs,
+      signal,
+      answersRequests: options.onApproval !== undefined,
+    })
+    .catch(async (error: unknown) => {
+      throw await explainMissingHistory(session, error);
+    });
   try {
     checkOpened(run, open);
     run.progress.recovered ||= open.recovered;

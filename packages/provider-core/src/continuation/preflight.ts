@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { CliUnusableError } from '../errors/turn-error.js';
+import { compareVersions } from '../providers/ways.js';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { SessionConfig } from '../spec/session-config.js';
 import { readJsonFile, writeFileAtomic } from '../state/atomic-write.js';
@@ -113,16 +114,4 @@ async function askVersion(definition: ProviderDefinition, binary: string): Promi
     'exited',
     `it ended (${result.reason ?? `exit code ${result.exitCode}`}) without telling its version: ${`${result.stderr}${result.stdout}`.trim().slice(-300)}`,
   );
-}
-
-/** Compares dotted versions number by number; negative when `left` is older. */
-function compareVersions(left: string, right: string): number {
-  const numbers = (version: string) =>
-    version.split(/[.-]/).map((part) => Number.parseInt(part, 10) || 0);
-  const [first, second] = [numbers(left), numbers(right)];
-  for (let index = 0; index < Math.max(first.length, second.length); index++) {
-    const difference = (first[index] ?? 0) - (second[index] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }

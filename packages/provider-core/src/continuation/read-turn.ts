@@ -52,6 +52,8 @@ export function readTurnEvent(
         ? { ...reading, state: 'blocked', blockedReason: event.reason }
         : reading;
     case 'turn_ended':
+      // The end of a turn nobody asked for is never the end of ours.
+      if (event.origin === 'background') return reading;
       return isOurs(reading, event) ? { ...reading, state: 'ended', ended: event } : reading;
     case 'turn_failed':
       return isOurs(reading, event) ? { ...reading, state: 'failed', failed: event } : reading;

@@ -7,12 +7,14 @@ import {
 import { NativeHistoryMissingError } from '../errors/turn-error.js';
 import { findProvider } from '../providers/registry.js';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
-import type { CodingProviderSessionHandle } from '../spec/provider-session-handle.js';
+import type { CodingProviderSessionHandle, Transport } from '../spec/provider-session-handle.js';
 import type { SessionConfig } from '../spec/session-config.js';
 import { type LaunchRecord, readLaunchRecord } from '../state/launch-record.js';
 import { isPathPart, type StateLayout, stateLayout } from '../state/state-layout.js';
 import { isoInstant } from '../time/clock.js';
 import { checkStableFields } from './check-stable-fields.js';
+import { listCandidates, type TransportChoice } from './choose-way.js';
+import { newRecord, wayOfRecord } from './new-record.js';
 import { type Preflight, preflight } from './preflight.js';
 import { Session } from './session.js';
 import { stableDigests } from './stable-digests.js';
@@ -33,7 +35,7 @@ export function checkHandle(handle: CodingProviderSessionHandle): CheckedHandle 
   if (!definition) {
     throw new NonContinuableError(handle.provider, 'provider', 'no such provider is registered');
   }
-  if (handle.transport !== 'tmux' || !definition.transports.tmux) {
+  if (!hasTransport(definition, handle.transport)) {
     throw new NonContinuableError(definition.id, 'transport', `${handle.transport} is not claimed`);
   }
   const { nativeSessionId, workingDir } = handle;
@@ -50,6 +52,11 @@ export function checkHandle(handle: CodingProviderSessionHandle): CheckedHandle 
     throw new NonContinuableError(definition.id, 'working_dir', `${workingDir} is not absolute`);
   }
   return { definition, handle, nativeSessionId };
+}
+
+function hasTransport({ transports }: ProviderDefinition, transport: Transport): boolean {
+  const { tmux, structured, perTurn } = transports;
+  return transport === 'tmux' ? tmux !== undefined : (structured ?? perTurn) !== undefined;
 }
 
 /** Loads the session behind a handle and checks everything that must be as before. Sends and starts nothing. */
@@ -137,7 +144,11 @@ async function adoptSession(
   }
   const found = await preflight(definition, config, versionsFile(layout));
   const record: LaunchRecord = {
-    ...newRecord(definition, config, found, isoInstant(options.clock)),
+    ...newRecord(definition, config, found, {
+      at: isoInstant(options.clock),
+      ways: await listCandidates(definition, choiceOf(handle), config),
+      choice: choiceOf(handle),
+    }),
     nativeSessionId,
     acknowledged: true,
     revision: handle.revision ?? 0,
@@ -154,31 +165,8 @@ async function adoptSession(
   return session;
 }
 
-/** A launch record for a session that is about to begin. */
-export function newRecord(
-  definition: ProviderDefinition,
-  config: SessionConfig,
-  { cliVersion, cliHome }: Preflight,
-  at: string,
-): LaunchRecord {
-  return {
-    schemaVersion: 1,
-    provider: definition.id,
-    transport: 'tmux',
-    nativeSessionId: '',
-    config,
-    stableFields: stableDigests(definition.id, config, definition.capabilities.stableFields),
-    cliVersion,
-    cliHome,
-    nonce: crypto.randomUUID(),
-    acknowledged: false,
-    revision: 0,
-    status: 'idle',
-    archived: false,
-    createdAt: at,
-    updatedAt: at,
-    expectedPermissions: config.toolPolicy?.permissions ?? 'ask',
-  };
+function choiceOf({ transport }: CodingProviderSessionHandle): TransportChoice {
+  return transport === 'structured' ? 'structured' : 'auto';
 }
 
 /** Puts a session together from its parts. */
@@ -190,10 +178,10 @@ export function makeSession(
   handle: CodingProviderSessionHandle | undefined,
   { clock, logger }: ResolvedTurnOptions,
 ): Session {
-  const transport = transportOf(definition);
   return new Session({
     definition,
-    transport,
+    transports: (way) => transportOf(definition, way),
+    way: wayOfRecord(record),
     layout,
     preflight: found,
     record,

@@ -1,11 +1,13 @@
 import { errorFromJson } from '../errors/error-from-json.js';
 import { TurnConflictError } from '../errors/turn-error.js';
+import { compareVersions } from '../providers/ways.js';
 import type { TurnResult } from '../spec/turn.js';
 import { openTurnJournal, type TurnJournal } from '../state/turn-journal.js';
 import type { LiveTurn } from './begin-turn.js';
-import { digestOf } from './canonical-json.js';
-import { checkDeliverable } from './check-deliverable.js';
+import { wayForMessage } from './choose-way.js';
 import { openFencedJournal } from './fenced-journal.js';
+import { expiryNotice } from './history-expiry.js';
+import { messageDigest, type OutgoingMessage } from './outgoing-message.js';
 import { runTurn } from './run-turn.js';
 import type { Session } from './session.js';
 import { takeSessionLease } from './session-lease.js';
@@ -14,7 +16,7 @@ import { lastEntry } from './turn-run.js';
 
 interface SessionTurn {
   readonly session: Session;
-  readonly text: string;
+  readonly message: OutgoingMessage;
   readonly live: LiveTurn;
   readonly options: ResolvedTurnOptions;
   readonly expectsLive: boolean;
@@ -22,14 +24,14 @@ interface SessionTurn {
 
 /** Runs one message in a session: replayed when its outcome is final, else under the session's lease. */
 export async function runInSession(turn: SessionTurn): Promise<TurnResult> {
-  const { session, text, live, options } = turn;
-  const digest = digestOf(text);
+  const { session, message, live, options } = turn;
+  const digest = messageDigest(message);
   const paths = turnPaths(session, live.turnId);
   const seen = await openTurnJournal(paths.journal);
   checkSameMessage(seen, live.turnId, digest);
   const replayed = await replay(turn, seen, paths.events);
   if (replayed) return replayed;
-  if (seen.entries.length === 0) await checkDeliverable(session, text);
+  await useWayOf(turn, seen);
 
   await using lease = await takeSessionLease(session, options, live.interrupted);
   await session.take(lease);
@@ -37,21 +39,47 @@ export async function runInSession(turn: SessionTurn): Promise<TurnResult> {
   checkSameMessage(journal, live.turnId, digest);
   const outcome = await replay(turn, journal, paths.events);
   if (outcome) return outcome;
+  await useWayOf(turn, journal);
   await live.attachEvents(paths.events, { replay: false });
   live.publishHandle(session.handle());
+  await giveNotices(turn);
   // Awaited here: the lease must be held until the turn is over.
   return await runTurn({
     session,
     journal,
     fence: lease,
-    message: { text, turnId: live.turnId },
+    message: { ...message, turnId: live.turnId },
     messageDigest: digest,
     options,
     emit: live.emit,
+    steering: live.steering,
     interrupted: live.interrupted,
     expectsLive: turn.expectsLive,
     progress: { recovered: false, submissions: 0, wasTakenIn: false, interruptedByCaller: false },
   });
+}
+
+/** What a caller should know before the turn: nothing of it stops it. */
+async function giveNotices({ session, live }: SessionTurn): Promise<void> {
+  const { displayName, certifiedVersion } = session.definition;
+  if (compareVersions(session.cliVersion, certifiedVersion) > 0) {
+    const text = `${displayName} ${session.cliVersion} is newer than any that was certified; it runs with what was certified for ${certifiedVersion}.`;
+    live.emit({ type: 'notice', text });
+  }
+  const expiry = await expiryNotice(session);
+  if (expiry) live.emit({ type: 'notice', text: expiry });
+}
+
+/** A message that may have left us is looked for where it was put in; any other goes the way that can take it. */
+async function useWayOf(
+  { session, message, options }: SessionTurn,
+  { entries }: TurnJournal,
+): Promise<void> {
+  const submitted = lastEntry(entries, 'submitting');
+  const choice = options.transport ?? session.record.transportChoice ?? 'auto';
+  session.useWay(
+    submitted ? (submitted.way ?? 'tmux') : await wayForMessage(session, choice, message),
+  );
 }
 
 function turnPaths({ layout, definition, nativeSessionId }: Session, turnId: string) {

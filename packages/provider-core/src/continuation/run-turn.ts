@@ -9,7 +9,7 @@ import type { CrashDecision } from './decide-after-crash.js';
 import { failureError } from './failure-error.js';
 import { nudgeTurn } from './nudge-turn.js';
 import { attachAndFollow, sendMessage } from './send-message.js';
-import { settleCompleted, settleError } from './settle-turn.js';
+import { completedOf, settleCompleted, settleError } from './settle-turn.js';
 import type { TurnRun } from './turn-run.js';
 import { situationOf, type TurnSituation } from './turn-situation.js';
 
@@ -20,6 +20,7 @@ export type TurnStep = { readonly completed: CompletedTurn } | 'look_again';
 export interface CompletedTurn {
   readonly answer: string;
   readonly usage?: TurnResult['usage'];
+  readonly sessionUsage?: TurnResult['sessionUsage'];
   readonly stopReason: string;
 }
 
@@ -102,7 +103,7 @@ async function finishInterrupted(
   { usedTools }: TurnSituation['reading'],
 ): Promise<TurnStep> {
   // Seen on Claude Code 2.1.197: it begins the turn anew, and a tool that had run runs again.
-  if (!run.session.definition.capabilities.finishesInterruptedTurns || usedTools) {
+  if (!run.session.capabilities.finishesInterruptedTurns || usedTools) {
     return { completed: await nudgeTurn(run, runTurn) };
   }
   const step = await attachAndFollow(run, { finishInterruptedTurn: true });
@@ -110,11 +111,6 @@ async function finishInterrupted(
   const again = await situationOf(run);
   if (again.decision !== 'finish_interrupted' && again.decision !== 'nudge') return act(run, again);
   return { completed: await nudgeTurn(run, runTurn) };
-}
-
-function completedOf({ ended }: TurnSituation['reading']): CompletedTurn {
-  if (!ended) throw new Error('unreachable: a recorded turn has an end');
-  return { answer: ended.answer, usage: ended.usage, stopReason: ended.stopReason ?? 'end_turn' };
 }
 
 function uncertain({ journal, record, process }: TurnSituation): UncertainDeliveryError {

@@ -5,7 +5,7 @@ import { saveLaunchRecord } from '../state/launch-record.js';
 import { prepareStateDir } from '../state/prepare-state-dir.js';
 import type { SessionTransport } from '../transports/session-transport.js';
 import { beginTurn } from './begin-turn.js';
-import { newRecord } from './resolve-session.js';
+import { newRecord } from './new-record.js';
 import { runInSession } from './run-in-session.js';
 import { type ScriptedProvider, scriptedTransport } from './scripted-transport.js';
 import { Session } from './session.js';
@@ -20,7 +20,9 @@ const definition: ProviderDefinition = {
   cliHome: { variable: 'SCRIPTED_HOME', defaultName: '.scripted' },
   nativeIdChosenBy: 'us',
   legacySessionIdKey: 'scripted_session_id',
-  transports: {},
+  certifiedVersion: '1.0.0',
+  // Only a transport acts on a declaration, and this one's is scripted.
+  transports: { tmux: Object.create(null) },
   capabilities: {
     tmuxContinuation: true,
     nativeResumeInTmux: true,
@@ -36,6 +38,19 @@ const definition: ProviderDefinition = {
       systemPrompt: 'repeated, not reported',
       mcpServers: 'repeated, not reported',
     },
+    verbs: {
+      interrupt: true,
+      steer: false,
+      approve: false,
+      answer_question: false,
+      archive: false,
+      images: false,
+      background_work: false,
+      compaction: false,
+      usage: true,
+      cost: false,
+    },
+    normalises: [],
   },
 };
 /** The scripted session's id. */
@@ -44,7 +59,7 @@ export const nativeSessionId = '11111111-1111-4111-8111-111111111111';
 export const turnId = '22222222-2222-4222-8222-222222222222';
 
 /** What a test may change about a scripted turn. */
-export interface ScriptedTurnOptions extends TurnOptions {
+export interface ScriptedTurnOptions extends Omit<TurnOptions, 'transport'> {
   readonly stateDir: string;
   readonly id?: string;
   readonly nudge?: string;
@@ -65,14 +80,16 @@ async function scriptedSession(
   };
   const config: SessionConfig = { workingDir: '/', nudge };
   const record = {
-    ...newRecord(definition, config, preflight, 'now'),
+    ...newRecord(definition, config, preflight, { at: 'now', ways: ['tmux'], choice: 'tmux' }),
     nativeSessionId,
     acknowledged: true,
   };
   await saveLaunchRecord(layout, record);
+  const only = transport ?? scriptedTransport(provider);
   return new Session({
     definition,
-    transport: transport ?? scriptedTransport(provider),
+    transports: () => only,
+    way: 'tmux',
     layout,
     preflight,
     record,
@@ -91,7 +108,13 @@ export async function beginScripted(
   const session = await scriptedSession(request, provider);
   const options = resolveTurnOptions(more);
   const turn = beginTurn(id, more.signal, (live) =>
-    runInSession({ session, text, live, options, expectsLive: false }),
+    runInSession({
+      session,
+      message: { text, images: [] },
+      live,
+      options,
+      expectsLive: false,
+    }),
   );
   return { turn };
 }

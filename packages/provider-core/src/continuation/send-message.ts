@@ -6,8 +6,10 @@ import type { OpenSession } from '../transports/session-transport.js';
 import { followTurn } from './follow-turn.js';
 import { interruptedError, isAbortOf } from './interrupted-error.js';
 import { isLost, openSession, waitUntilFree } from './open-session.js';
+import { waitForQuiescence } from './quiescence.js';
 import { readTurn } from './read-turn.js';
 import type { TurnStep } from './run-turn.js';
+import { settleCompleted } from './settle-turn.js';
 import { journalState, lastEntry, type TurnRun } from './turn-run.js';
 
 /** A message that left us this often and was never taken in is given up as uncertain. */
@@ -24,7 +26,21 @@ export async function sendMessage(
   const cursor = await submit(run, open, mayStandInComposer);
   if (cursor === 'lost') return 'look_again';
   // Awaited here: the session must stay open until the turn is over.
-  return await followTurn(run, open, cursor);
+  return await followToQuiet(run, open, cursor);
+}
+
+/** Follows the turn to its end and, where the caller waits for that, its background work too. */
+async function followToQuiet(
+  run: TurnRun,
+  open: OpenSession,
+  cursor: RecordCursor,
+): Promise<TurnStep> {
+  const step = await followTurn(run, open, cursor);
+  if (step === 'look_again' || run.options.waitFor === 'turn') return step;
+  // The answer is safe before the wait: whatever happens behind it, the turn is complete.
+  await settleCompleted(run, step.completed);
+  await waitForQuiescence(run, open, cursor);
+  return step;
 }
 
 /** Attaches to a turn that runs, or may run, and follows it from where its message was sent. */
@@ -39,7 +55,7 @@ export async function attachAndFollow(
   await using open = await openSession(run, { finishInterruptedTurn, signal });
   run.emit({ type: 'running' });
   // Awaited here: the session must stay open until the turn is over.
-  return await followTurn(run, open, cursor);
+  return await followToQuiet(run, open, cursor);
 }
 
 async function prepare(run: TurnRun): Promise<void> {
@@ -84,7 +100,13 @@ async function submit(
   faultPoint('before_submitting');
   refuseInterrupted(run);
   await run.journal.append(
-    { step: 'submitting', attempt: nextAttempt(run), cursor, at: isoInstant(run.session.clock) },
+    {
+      step: 'submitting',
+      attempt: nextAttempt(run),
+      cursor,
+      way: run.session.way,
+      at: isoInstant(run.session.clock),
+    },
     { sync: true },
   );
   faultPoint('submitting');
@@ -92,6 +114,7 @@ async function submit(
   try {
     await open.submit({
       text: run.message.text,
+      images: run.message.images,
       turnId: run.message.turnId,
       cursor,
       mayStandInComposer,

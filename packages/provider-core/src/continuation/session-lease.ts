@@ -15,7 +15,7 @@ export async function takeSessionLease(
   const context = session.context();
   return takeLease(dir, options, signal, async () => {
     const owner = await session.transport.findForeignOwner(context);
-    const observed = await session.transport.observe(context);
+    const observed = await session.observe();
     const isQuiet =
       observed.state === 'gone' || (observed.state === 'alive' && observed.activity === 'idle');
     return owner === undefined && isQuiet;

@@ -1,4 +1,6 @@
 import { NonContinuableError } from '../errors/continuation-error.js';
+import { capabilitiesOf } from '../providers/ways.js';
+import type { ProviderCapabilities, Way } from '../spec/capabilities.js';
 import type { Logger } from '../spec/logger.js';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { CodingProviderSessionHandle } from '../spec/provider-session-handle.js';
@@ -8,6 +10,7 @@ import type { Clock } from '../time/clock.js';
 import { isoInstant } from '../time/clock.js';
 import type {
   LeaseFence,
+  ProcessObservation,
   SessionContext,
   SessionTransport,
 } from '../transports/session-transport.js';
@@ -17,7 +20,9 @@ import type { Preflight } from './preflight.js';
 
 interface SessionParts {
   readonly definition: ProviderDefinition;
-  readonly transport: SessionTransport;
+  /** The transport that drives the session in a way. */
+  readonly transports: (way: Way) => SessionTransport;
+  readonly way: Way;
   readonly layout: StateLayout;
   readonly preflight: Preflight;
   readonly record: LaunchRecord;
@@ -30,18 +35,20 @@ interface SessionParts {
 /** One provider session as the turn machine sees it: its declaration, its transport and its launch record. */
 export class Session {
   readonly definition: ProviderDefinition;
-  readonly transport: SessionTransport;
   readonly layout: StateLayout;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly #transports: (way: Way) => SessionTransport;
   readonly #preflight: Preflight;
   readonly #givenHandle: CodingProviderSessionHandle | undefined;
   #record: LaunchRecord;
+  #way: Way;
   #fence: LeaseFence | undefined;
 
   constructor(parts: SessionParts) {
     this.definition = parts.definition;
-    this.transport = parts.transport;
+    this.#transports = parts.transports;
+    this.#way = parts.way;
     this.layout = parts.layout;
     this.clock = parts.clock;
     this.#preflight = parts.preflight;
@@ -55,6 +62,49 @@ export class Session {
 
   get record(): LaunchRecord {
     return this.#record;
+  }
+
+  /** The way this turn is driven in. */
+  get way(): Way {
+    return this.#way;
+  }
+
+  get transport(): SessionTransport {
+    return this.transportFor(this.#way);
+  }
+
+  /** What the provider claims for the way in use. */
+  get capabilities(): ProviderCapabilities {
+    return capabilitiesOf(this.definition, this.#way);
+  }
+
+  get cliVersion(): string {
+    return this.#preflight.cliVersion;
+  }
+
+  transportFor(way: Way): SessionTransport {
+    return this.#transports(way);
+  }
+
+  /** Drives the session in another way from here on; what runs in the old one is the caller's to end. */
+  useWay(way: Way): void {
+    this.#way = way;
+  }
+
+  /** The transports in which a process of the session may live, each once, besides the one in use. */
+  otherTransports(): readonly SessionTransport[] {
+    const used = waysUsed(this.#record).map((way) => this.transportFor(way));
+    return [...new Set(used)].filter((transport) => !isSame(transport, this.transport));
+  }
+
+  /** Looks for a living process in every way the session was ever driven in: alive before unknown before gone. */
+  async observe(): Promise<ProcessObservation> {
+    const seen = [await this.transport.observe(this.context())];
+    for (const other of this.otherTransports()) seen.push(await other.observe(this.context()));
+    return (
+      seen.find(({ state }) => state === 'alive') ??
+      seen.find(({ state }) => state === 'unknown') ?? { state: 'gone' }
+    );
   }
 
   get nativeSessionId(): string {
@@ -112,6 +162,16 @@ export class Session {
   handle(): CodingProviderSessionHandle {
     return { ...this.#givenHandle, ...handleOf(this.#record) };
   }
+}
+
+/** Two ways of one server are one: leaving one for the other ends nothing. */
+function isSame(left: SessionTransport, right: SessionTransport): boolean {
+  return left === right || (left.processes !== undefined && left.processes === right.processes);
+}
+
+/** A record of an older version knew tmux alone. */
+export function waysUsed({ ways }: LaunchRecord): readonly Way[] {
+  return ways ?? ['tmux'];
 }
 
 /** The handle that a launch record stands behind. */

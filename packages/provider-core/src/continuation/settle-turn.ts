@@ -7,9 +7,17 @@ import type { JournalEntry } from '../state/turn-journal.js';
 import { isoInstant } from '../time/clock.js';
 import type { ProcessObservation } from '../transports/session-transport.js';
 import { interruptedError, isAbortOf } from './interrupted-error.js';
+import type { TurnReading } from './read-turn.js';
 import type { CompletedTurn } from './run-turn.js';
-import type { TurnRun } from './turn-run.js';
+import { lastEntry, type TurnRun } from './turn-run.js';
 import { typedError } from './typed-error.js';
+
+/** What a caller gets of an end the provider recorded. */
+export function completedOf({ ended }: Pick<TurnReading, 'ended'>): CompletedTurn {
+  if (!ended) throw new Error('unreachable: a recorded turn has an end');
+  const { answer, usage, sessionUsage, stopReason = 'end_turn' } = ended;
+  return { answer, usage, sessionUsage, stopReason };
+}
 
 /** Journals the answer, then tells it. An end without an answer is no completion. */
 export async function settleCompleted(run: TurnRun, completed: CompletedTurn): Promise<TurnResult> {
@@ -17,6 +25,8 @@ export async function settleCompleted(run: TurnRun, completed: CompletedTurn): P
   if (completed.answer.trim() === '') {
     throw new ProviderFailedError('unknown', 'the turn ended without an answer');
   }
+  // Journaled before a wait for background work; the turn's end is told once.
+  if (lastEntry(journal.entries, 'ended')) return turnResult(run, completed);
   faultPoint('before_ended');
   await journal.append(
     {
@@ -29,6 +39,7 @@ export async function settleCompleted(run: TurnRun, completed: CompletedTurn): P
   await session.save({
     status: 'idle',
     acknowledged: true,
+    ...(completed.sessionUsage === undefined ? {} : { sessionUsage: completed.sessionUsage }),
     lastTurnId: run.parentTurnId ?? message.turnId,
   });
   faultPoint('ended');
@@ -41,6 +52,7 @@ function turnResult({ session, message, progress }: TurnRun, completed: Complete
     handle: session.handle(),
     turnId: message.turnId,
     ...(completed.usage === undefined ? {} : { usage: completed.usage }),
+    ...(completed.sessionUsage === undefined ? {} : { sessionUsage: completed.sessionUsage }),
     stopReason: completed.stopReason,
     recovered: progress.recovered,
   };
@@ -57,8 +69,8 @@ export async function settleError(run: TurnRun, thrown: unknown): Promise<unknow
   if (journal.entries.length > 0) {
     // A state directory that cannot be written must not hide the error that was first.
     await journal.append(settledEntry(run, error), { sync: true }).catch(() => {});
-    const observation = await session.transport
-      .observe(session.context())
+    const observation = await session
+      .observe()
       .catch((): ProcessObservation => ({ state: 'unknown', why: 'it could not be looked for' }));
     const status = statusOf(observation, session.record.status);
     if (session.record.status !== status) await session.save({ status }).catch(() => {});

@@ -1,6 +1,8 @@
+import { findProvider } from '../providers/registry.js';
 import type { StableField } from '../spec/capabilities.js';
 import type { McpServer, SessionConfig } from '../spec/session-config.js';
 import { digestOf } from './canonical-json.js';
+import { cliHomeOf } from './preflight.js';
 
 /** The stable fields a session config answers for, each as sha256 of canonical JSON without secret values. */
 export function stableDigests(
@@ -15,11 +17,24 @@ export function stableDigests(
     system_prompt: config.systemPrompt ?? '',
     tool_policy: policyShape(config),
     mcp_config: mcpShape(config.mcpServers ?? {}),
+    account: accountShape(provider, config),
   };
   const digests = fields
     .filter((field) => field in values)
     .map((field): [string, string] => [field, digestOf({ value: values[field] ?? null })]);
   return Object.fromEntries(digests);
+}
+
+/**
+ * Whose login the CLI uses: its home, and whether a key of the caller's own takes the login's place. The key itself and
+ * the gateway's address may change.
+ */
+function accountShape(provider: string, config: SessionConfig) {
+  const definition = findProvider(provider);
+  return {
+    cliHome: definition ? cliHomeOf(definition, config) : (config.cliHome ?? null),
+    signIn: config.endpoint ? 'endpoint' : 'login',
+  };
 }
 
 function policyShape({ toolPolicy }: SessionConfig) {
@@ -34,13 +49,17 @@ function policyShape({ toolPolicy }: SessionConfig) {
 function mcpShape(servers: Readonly<Record<string, McpServer>>) {
   const shapes = Object.entries(servers).map(([name, server]) => [
     name,
-    'command' in server
-      ? {
-          command: server.command,
-          args: server.args ?? [],
-          env: Object.keys(server.env ?? {}).sort(),
-        }
-      : { url: server.url, headers: Object.keys(server.headers ?? {}).sort() },
+    server.stableAs !== undefined ? { stableAs: server.stableAs } : serverShape(server),
   ]);
   return Object.fromEntries(shapes);
+}
+
+function serverShape(server: McpServer) {
+  return 'command' in server
+    ? {
+        command: server.command,
+        args: server.args ?? [],
+        env: Object.keys(server.env ?? {}).sort(),
+      }
+    : { url: server.url, headers: Object.keys(server.headers ?? {}).sort() };
 }

@@ -41,9 +41,10 @@ describe('startCodingAgentSession', () => {
           turnId,
         }),
       ).rejects.toMatchObject({ kind: 'undeliverable_message', turnId });
-      expect(await readdir(join(stateDir, 'servers'))).toEqual([]);
-      expect(await readdir(join(stateDir, 'sessions'))).toEqual([]);
-      expect(await readdir(join(stateDir, 'starts'))).not.toContain(`${turnId}.json`);
+      const written = (folder: string) => readdir(join(stateDir, folder)).catch(() => []);
+      expect(await written('servers')).toEqual([]);
+      expect(await written('sessions')).toEqual([]);
+      expect(await written('starts')).not.toContain(`${turnId}.json`);
     },
   );
 

@@ -15,11 +15,17 @@ import type { LeaseFence } from '../transports/session-transport.js';
 import { beginTurn, type LiveTurn } from './begin-turn.js';
 import { digestOf } from './canonical-json.js';
 import { checkConfig } from './check-config.js';
-import { checkDeliverable } from './check-deliverable.js';
+import { wayForMessage } from './choose-way.js';
 import { establishSession } from './establish-session.js';
-import { checkMessageShape, messageText } from './message-text.js';
+import { beginningOf, newRecord } from './new-record.js';
+import {
+  checkMessageShape,
+  messageDigest,
+  type OutgoingMessage,
+  outgoingMessage,
+} from './outgoing-message.js';
 import { type Preflight, preflight } from './preflight.js';
-import { makeSession, newRecord, versionsFile } from './resolve-session.js';
+import { makeSession, versionsFile } from './resolve-session.js';
 import { runInSession } from './run-in-session.js';
 import type { Session } from './session.js';
 import { takeLease } from './session-lease.js';
@@ -35,8 +41,6 @@ import {
 /** A first turn: which provider, how it is driven, what it is launched with, and the message. */
 export interface StartRequest<Id extends ProviderId = ProviderId> extends TurnOptions {
   readonly provider: Id;
-  /** `auto` when absent: tmux where the provider claims it. */
-  readonly transport?: 'auto' | 'tmux' | undefined;
   readonly config: ConfigOf<Id>;
   readonly message: Message;
 }
@@ -54,10 +58,10 @@ export function startCodingAgentSession<Id extends ProviderId>(
   const turnId = turnIdOf(request);
   const options = resolveTurnOptions(request);
   return beginTurn(turnId, request.signal, async (live) => {
-    const text = messageText(request.message);
+    const message = outgoingMessage(request.message);
     const { root: stateDir } = await prepareStateDir(options.stateDir);
     const placed = once({ ...options, stateDir });
-    return startSession({ definition, config: request.config, text, live, options: placed });
+    return startSession({ definition, config: request.config, message, live, options: placed });
   });
 }
 
@@ -84,7 +88,7 @@ function once(options: ResolvedTurnOptions): ResolvedTurnOptions {
 export interface StartParts {
   readonly definition: ProviderDefinition;
   readonly config: SessionConfig;
-  readonly text: string;
+  readonly message: OutgoingMessage;
   readonly live: LiveTurn;
   readonly options: ResolvedTurnOptions;
   /** The right to say which session this start made. */
@@ -92,7 +96,7 @@ export interface StartParts {
 }
 
 async function startSession(request: Omit<StartParts, 'fence'>): Promise<TurnResult> {
-  const { definition, config, text, live, options } = request;
+  const { definition, config, message, live, options } = request;
   const layout = stateLayout(options.stateDir);
   const found = await preflight(definition, config, versionsFile(layout));
   await using fence = await takeLease(
@@ -107,37 +111,43 @@ async function startSession(request: Omit<StartParts, 'fence'>): Promise<TurnRes
     (await findStarted(parts, start, found)) ?? (await establishSession(parts, start, found));
   live.knowHandle(session.handle());
   try {
-    return await runInSession({ session, text, live, options, expectsLive: false });
+    return await runInSession({ session, message, live, options, expectsLive: false });
   } catch (error) {
     const isNewId = error instanceof StaleHandleError && error.changedField === 'native_session_id';
     if (!isNewId || session.record.acknowledged || !(await isForgotten(session))) throw error;
     // The provider forgot a session that never held a message: nothing is lost by beginning anew.
     const again = await establishSession(parts, start, found);
-    return await runInSession({ session: again, text, live, options, expectsLive: false });
+    return await runInSession({ session: again, message, live, options, expectsLive: false });
   }
 }
 
 async function findOrSaveStart(
-  { definition, config, text, live, options }: StartParts,
+  { definition, config, message, live, options }: StartParts,
   found: Preflight,
 ): Promise<StartRecord> {
   const layout = stateLayout(options.stateDir);
-  const messageDigest = digestOf(text);
+  const digest = messageDigest(message);
   const configDigest = digestOf(
     stableDigests(definition.id, config, definition.capabilities.stableFields),
   );
   const known = await readStartRecord(layout, live.turnId);
   if (known) {
-    const isSame = known.messageDigest === messageDigest && known.configDigest === configDigest;
+    const isSame = known.messageDigest === digest && known.configDigest === configDigest;
     if (!isSame || known.provider !== definition.id) throw new TurnConflictError(live.turnId);
     return known;
   }
   // Before anything is written or started for it.
-  const unnamed = newRecord(definition, config, found, isoInstant(options.clock));
-  await checkDeliverable(makeSession(definition, layout, found, unnamed, undefined, options), text);
+  const unnamed = newRecord(
+    definition,
+    config,
+    found,
+    await beginningOf(definition, config, options),
+  );
+  const session = makeSession(definition, layout, found, unnamed, undefined, options);
+  await wayForMessage(session, options.transport ?? 'auto', message);
   const start: StartRecord = {
     turnId: live.turnId,
-    messageDigest,
+    messageDigest: digest,
     provider: definition.id,
     configDigest,
     abandonedNativeIds: [],
@@ -176,7 +186,7 @@ function lostSession(path: string): StateUnusableError {
 async function isForgotten(session: Session): Promise<boolean> {
   if (session.definition.nativeIdChosenBy === 'us') return false;
   const context = session.context();
-  const observed = await session.transport.observe(context);
+  const observed = await session.observe();
   if (observed.state === 'unknown') throw new SessionBusyError({ kind: 'foreign' });
   if (observed.state === 'alive') return false;
   return (await session.transport.readRecord(context, undefined)).state === 'absent';

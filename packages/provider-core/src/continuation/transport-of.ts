@@ -1,28 +1,32 @@
 import { NonApplicableError } from '../errors/continuation-error.js';
+import { declarationOf, type WayDeclaration } from '../providers/ways.js';
+import type { Way } from '../spec/capabilities.js';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import { createServedPaneTransport } from '../transports/served-pane/served-pane-transport.js';
 import type { SessionTransport } from '../transports/session-transport.js';
 import { createTypedPaneTransport } from '../transports/typed-pane/typed-pane-transport.js';
 
-const made = new WeakMap<ProviderDefinition, SessionTransport>();
+const made = new WeakMap<WayDeclaration, SessionTransport>();
 
-/** The transport that acts on a provider's declaration; the same one for every session of a process. */
-export function transportOf(definition: ProviderDefinition): SessionTransport {
-  const found = made.get(definition);
+/** The transport that acts on a provider's declaration of a way; the same one for every session of a process. */
+export function transportOf(definition: ProviderDefinition, way: Way): SessionTransport {
+  const declaration = declarationOf(definition, way);
+  if (!declaration) throw new NonApplicableError(definition.id, `cannot be driven by ${way}`);
+  const found = made.get(declaration);
   if (found) return found;
-  const transport = makeTransport(definition);
-  made.set(definition, transport);
+  const transport = makeTransport(declaration);
+  made.set(declaration, transport);
   return transport;
 }
 
-function makeTransport(definition: ProviderDefinition): SessionTransport {
-  const way = definition.transports.tmux;
-  switch (way?.kind) {
+function makeTransport(declaration: WayDeclaration): SessionTransport {
+  switch (declaration.kind) {
     case 'typed_pane':
-      return createTypedPaneTransport(way);
+      return createTypedPaneTransport(declaration);
     case 'served_pane':
-      return createServedPaneTransport(way);
-    case undefined:
-      throw new NonApplicableError(definition.id);
+      return createServedPaneTransport(declaration);
+    case 'stream_process':
+    case 'turn_process':
+      throw new Error('unreachable: not there yet');
   }
 }

@@ -1,6 +1,7 @@
 import type { CodingProviderSessionHandle } from '../spec/provider-session-handle.js';
-import type { TurnResult } from '../spec/turn.js';
+import type { SteerResult, TurnResult } from '../spec/turn.js';
 import type { TurnEvent } from '../spec/turn-event.js';
+import type { Steering } from './steering.js';
 import type { TurnEventLog } from './turn-event-log.js';
 
 /**
@@ -13,6 +14,11 @@ export interface CodingAgentTurn extends PromiseLike<TurnResult>, AsyncIterable<
   readonly handle: Promise<CodingProviderSessionHandle>;
   /** The events from sequence `from` (0 when absent); ends with the final event, then throws the turn's error. */
   readonly events: (options?: { readonly from?: number }) => AsyncIterable<TurnEvent>;
+  /**
+   * Puts a text into the running turn, where the provider can take one, and tells what became of it. Never queued by us:
+   * what cannot be taken in is `refused`.
+   */
+  readonly steer: (text: string) => Promise<SteerResult>;
   /** Interrupts the turn; resolves when it has settled. */
   readonly interrupt: () => Promise<void>;
   readonly catch: <Recovered>(
@@ -25,6 +31,7 @@ interface TurnObjectParts {
   readonly turnId: string;
   readonly log: TurnEventLog;
   readonly interrupts: AbortController;
+  readonly steering: Steering;
   readonly run: (
     publishHandle: (handle: CodingProviderSessionHandle) => void,
   ) => Promise<TurnResult>;
@@ -35,6 +42,7 @@ export function createTurnObject({
   turnId,
   log,
   interrupts,
+  steering,
   run,
 }: TurnObjectParts): CodingAgentTurn {
   let resolveHandle: (value: CodingProviderSessionHandle) => void = () => {};
@@ -62,6 +70,7 @@ export function createTurnObject({
     then: (onFulfilled, onRejected) => result.then(onFulfilled, onRejected),
     catch: (onRejected) => result.catch(onRejected),
     finally: (onSettled) => result.finally(onSettled),
+    steer: steering.steer,
     interrupt: async () => {
       interrupts.abort();
       await result.then(

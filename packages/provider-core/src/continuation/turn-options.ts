@@ -1,8 +1,10 @@
+import type { ApprovalHandler } from '../spec/host-request.js';
 import type { Logger } from '../spec/logger.js';
 import { silentLogger } from '../spec/logger.js';
 import type { CodingProviderSessionHandle } from '../spec/provider-session-handle.js';
 import { defaultStateDir } from '../state/state-layout.js';
 import { type Clock, systemClock } from '../time/clock.js';
+import type { TransportChoice } from './choose-way.js';
 
 /** How long the parts of a turn may take, in milliseconds. */
 export interface TurnLimits {
@@ -16,10 +18,20 @@ export interface TurnLimits {
   readonly interruptMs: number;
   /** How long to wait for a busy session or lease. 10 min when absent. */
   readonly busyMs: number;
+  /** How long `onApproval` may take; then the answer is deny. 5 min when absent. */
+  readonly approvalMs: number;
+  /** How long `waitFor: 'quiescence'` waits behind the turn's end. 60 min when absent. */
+  readonly quiescenceMs: number;
 }
 
 /** What a caller may set for one turn. */
 export interface TurnOptions {
+  /** How the session is driven; what it was started with when absent, and at a start `auto`. */
+  readonly transport?: TransportChoice | undefined;
+  /** Answers the provider's approvals and questions; without it the tool policy decides and nothing waits. */
+  readonly onApproval?: ApprovalHandler | undefined;
+  /** Resolve at the turn's end (`turn`, when absent), or once the CLI's background work is over too. */
+  readonly waitFor?: 'turn' | 'quiescence' | undefined;
   /** The caller's idempotency key, a UUID; made when absent. */
   readonly turnId?: string | undefined;
   /** Aborting it interrupts the turn. */
@@ -49,6 +61,9 @@ export interface BeforeNativeChange {
 
 /** {@link TurnOptions} with every default filled in. */
 export interface ResolvedTurnOptions {
+  readonly transport?: TransportChoice | undefined;
+  readonly onApproval?: ApprovalHandler | undefined;
+  readonly waitFor: 'turn' | 'quiescence';
   readonly onInterrupted: 'fail' | 'resume';
   readonly onBeforeNativeChange: (change: BeforeNativeChange) => void | Promise<void>;
   readonly whenBusy: 'fail' | 'wait';
@@ -65,11 +80,16 @@ const DEFAULT_LIMITS: TurnLimits = {
   inactivityMs: 60 * 60_000,
   interruptMs: 10_000,
   busyMs: 10 * 60_000,
+  approvalMs: 5 * 60_000,
+  quiescenceMs: 60 * 60_000,
 };
 
 /** Fills in the defaults. */
 export function resolveTurnOptions(options: TurnOptions): ResolvedTurnOptions {
   return {
+    transport: options.transport,
+    onApproval: options.onApproval,
+    waitFor: options.waitFor ?? 'turn',
     onInterrupted: options.onInterrupted ?? 'fail',
     onBeforeNativeChange: options.onBeforeNativeChange ?? (() => {}),
     whenBusy: options.whenBusy ?? 'fail',

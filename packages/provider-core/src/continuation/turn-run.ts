@@ -2,8 +2,10 @@ import type { EmitTurnEvent } from '../spec/turn-event.js';
 import type { JournalEntry, TurnJournal } from '../state/turn-journal.js';
 import type { LeaseFence } from '../transports/session-transport.js';
 import type { JournalState } from './decide-after-crash.js';
+import type { OutgoingMessage } from './outgoing-message.js';
 import type { OurMessage } from './read-turn.js';
 import type { Session } from './session.js';
+import type { Steering } from './steering.js';
 import type { ResolvedTurnOptions } from './turn-options.js';
 
 /** One run of the turn machine over one message. */
@@ -11,12 +13,13 @@ export interface TurnRun {
   readonly session: Session;
   readonly journal: TurnJournal;
   readonly fence: LeaseFence;
-  readonly message: OurMessage;
+  readonly message: OurMessage & OutgoingMessage;
   readonly messageDigest: string;
   /** Set on a nudge: the turn whose message it makes go on. */
   readonly parentTurnId?: string | undefined;
   readonly options: ResolvedTurnOptions;
   readonly emit: EmitTurnEvent;
+  readonly steering: Steering;
   /** Aborted when the caller wants the turn interrupted. */
   readonly interrupted: AbortSignal;
   /** Whether the caller's handle gives reason to expect a living terminal. */

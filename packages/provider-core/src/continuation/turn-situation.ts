@@ -97,7 +97,7 @@ function decide(run: TurnRun, seen: Omit<TurnSituation, 'decision'>): TurnSituat
     record: seen.record,
     process: seen.process,
     nativeIdChanged: false,
-    durableBeforeTools: run.session.definition.capabilities.durableBeforeTools,
+    durableBeforeTools: run.session.capabilities.durableBeforeTools,
     failureRaised: wasFailureRaised(run),
     onInterrupted: run.options.onInterrupted,
   });

@@ -12,8 +12,16 @@ import { isoInstant } from '../time/clock.js';
 import type { FollowedEvent, OpenSession } from '../transports/session-transport.js';
 import { ContentEvents } from './content-events.js';
 import { failureError } from './failure-error.js';
-import { EMPTY_READING, readTurn, readTurnEvent, type TurnReading } from './read-turn.js';
+import type { HostRequests } from './host-requests.js';
+import {
+  EMPTY_READING,
+  type OurMessage,
+  readTurn,
+  readTurnEvent,
+  type TurnReading,
+} from './read-turn.js';
 import type { TurnStep } from './run-turn.js';
+import { completedOf } from './settle-turn.js';
 import type { TurnRun } from './turn-run.js';
 
 /** Idle seen on this many ticks in a row, with no sign from the provider, is reason to look again. */
@@ -22,22 +30,32 @@ const IDLE_TICKS = 8;
 /** How long after an interrupt the record is looked at for a message that it does not hold. */
 const UNRECORDED_MS = 1_000;
 
+interface WatchParts {
+  readonly run: TurnRun;
+  readonly open: OpenSession;
+  readonly cursor: RecordCursor;
+  readonly requests: HostRequests;
+}
+
 /** Watches one submitted turn: takes in what the provider says, and what it does not say. */
 export class TurnWatch {
   readonly #run: TurnRun;
   readonly #open: OpenSession;
   readonly #cursor: RecordCursor;
   readonly #content: ContentEvents;
+  readonly #requests: HostRequests;
+  readonly #steered: OurMessage[] = [];
   readonly #startedAt: number;
   #reading: TurnReading = EMPTY_READING;
   #lastSignAt: number;
   #idleTicks = 0;
   #interruptedAt: number | undefined;
 
-  constructor(run: TurnRun, open: OpenSession, cursor: RecordCursor) {
+  constructor({ run, open, cursor, requests }: WatchParts) {
     this.#run = run;
     this.#open = open;
     this.#cursor = cursor;
+    this.#requests = requests;
     this.#content = new ContentEvents(run.emit);
     this.#startedAt = run.options.clock.monotonicMs();
     this.#lastSignAt = this.#startedAt;
@@ -56,10 +74,24 @@ export class TurnWatch {
           old: this.#run.session.nativeSessionId,
           new: item.nativeSessionId,
         });
+      case 'request':
+        this.#requests.take(item.request);
+        return undefined;
+      case 'request_settled':
+        this.#requests.settled(item.requestId, item.by);
+        return undefined;
       case 'record':
         return this.#takeRecord(item.event, item.durable);
     }
   }
+
+  /** Whether the provider's record holds the message and not yet its end. */
+  readonly isTakenIn = (): boolean => this.#reading.state === 'open';
+
+  /** A text that is put into the running turn: it is ours, whatever the provider makes of it. */
+  readonly note = (steered: OurMessage): void => {
+    this.#steered.push(steered);
+  };
 
   /** Called when nothing came for a while. */
   async tick(): Promise<TurnStep | undefined> {
@@ -73,6 +105,8 @@ export class TurnWatch {
         layer: 'provider-core',
       });
     }
+    // A host may take its time; the provider waits, as it said.
+    if (this.#requests.isWaiting) this.#sign();
     const activity = await this.#open.activity();
     this.#idleTicks = activity === 'idle' ? this.#idleTicks + 1 : 0;
     if (this.#idleTicks >= IDLE_TICKS) return 'look_again';
@@ -89,6 +123,10 @@ export class TurnWatch {
       this.#noteTakenIn(event);
       return undefined;
     }
+    if (this.#isSteered(event)) return undefined;
+    if (event.type === 'turn_ended' && event.origin === 'background') {
+      this.#run.emit({ type: 'background_turn', answer: event.answer });
+    }
     const before = this.#reading;
     this.#reading = readTurnEvent(before, event, {
       text: this.#run.message.text,
@@ -97,6 +135,12 @@ export class TurnWatch {
     if (!before.foreign && this.#reading.foreign) this.#run.emit({ type: 'foreign_turn' });
     if (before.state === this.#reading.state) return undefined;
     return this.#moved();
+  }
+
+  #isSteered(event: RecordEvent): boolean {
+    return this.#steered.some(
+      (steered) => readTurnEvent(EMPTY_READING, event, steered).state === 'open',
+    );
   }
 
   #noteTakenIn(event: RecordEvent): void {
@@ -113,15 +157,7 @@ export class TurnWatch {
         return undefined;
       case 'ended':
         faultPoint('answered');
-        return ended
-          ? {
-              completed: {
-                answer: ended.answer,
-                usage: ended.usage,
-                stopReason: ended.stopReason ?? 'end_turn',
-              },
-            }
-          : 'look_again';
+        return ended ? { completed: completedOf({ ended }) } : 'look_again';
       case 'failed':
         throw failureError(failed);
       case 'blocked':

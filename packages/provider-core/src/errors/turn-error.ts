@@ -198,11 +198,20 @@ export class HistoryRejectedError extends CodingAgentTurnError {
 /** The native id is known, but the provider has no record of it any more. */
 export class NativeHistoryMissingError extends CodingAgentTurnError {
   readonly kind = 'native_history_missing';
+  /** `expired`: the CLI deletes sessions by itself, and this one's time was over. */
+  readonly reason: 'missing' | 'expired';
 
-  constructor(nativeSessionId: string, detail: string) {
+  constructor(
+    nativeSessionId: string,
+    detail: string,
+    reason: 'missing' | 'expired' = 'missing',
+    options?: ErrorOptions,
+  ) {
     super(
       `The provider has no history of session ${nativeSessionId}: ${detail}. Nothing was sent; start a new session.`,
+      options,
     );
+    this.reason = reason;
   }
 }
 

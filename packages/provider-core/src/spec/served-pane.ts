@@ -1,5 +1,7 @@
+import type { HostDecision, HostRequest } from './host-request.js';
 import type { RecordEvent } from './record-event.js';
 import type { PermissionLevel, SessionConfig } from './session-config.js';
+import type { ImagePart } from './turn.js';
 
 /**
  * A CLI driven through a server of its own; the pane only shows. Everything here is data or a
@@ -13,8 +15,8 @@ export interface ServedPane {
   readonly paneLaunch?: ((request: PaneLaunchRequest) => ServedLaunch) | undefined;
   readonly protocol: ServedProtocol;
   readonly record: ServedRecord;
-  /** Why the protocol cannot take this text exactly; absent when it can. */
-  readonly findRefusal: (text: string) => DeliveryRefusal | undefined;
+  /** Why the protocol cannot take this message exactly; absent when it can. */
+  readonly findRefusal: (text: string, images: readonly ImagePart[]) => DeliveryRefusal | undefined;
 }
 
 /** What the server is planned from; the same for every session it serves. */
@@ -84,6 +86,8 @@ export interface ServedProtocol {
   readonly listTurns: (nativeSessionId: string) => ServedCall;
   readonly readTurns: (result: unknown) => readonly ServedTurn[];
 
+  /** Puts a text into the running turn, under an id of its own. */
+  readonly steer?: ((steer: ServedSteer) => ServedCall) | undefined;
   readonly interrupt: (nativeSessionId: string, nativeTurnId: string) => ServedCall;
   readonly listBackgroundWork: (nativeSessionId: string) => ServedCall;
   readonly readBackgroundWork: (result: unknown) => readonly ServedWork[];
@@ -96,8 +100,8 @@ export interface ServedProtocol {
     readonly code: number;
     readonly message: string;
   }) => ServedRefusal;
-  /** The answer that says no to a request of the server, and what it was about. */
-  readonly declineRequest: (method: string, params: unknown) => ServedDecline | undefined;
+  /** What the server asks, and how it is answered; absent where the answer is that nobody here can. */
+  readonly readRequest: (asked: ServedAsk) => ServedRequest | undefined;
   readonly readFrame: (method: string, params: unknown) => ServedFrame;
 }
 
@@ -133,6 +137,16 @@ export interface ServedMessage {
   readonly nativeSessionId: string;
   readonly clientMessageId: string;
   readonly text: string;
+  readonly images: readonly ImagePart[];
+}
+
+/** A text for the running turn. */
+export interface ServedSteer {
+  readonly nativeSessionId: string;
+  /** The turn that must be the running one. */
+  readonly nativeTurnId: string;
+  readonly clientMessageId: string;
+  readonly text: string;
 }
 
 /** A message that waits in the server's queue. */
@@ -163,13 +177,24 @@ export type ServedRefusal =
   | 'not_queued'
   | 'already_running'
   | 'too_large'
+  | 'no_such_turn'
   | 'other';
 
-/** An answer that grants nothing, so that a turn never hangs on us. */
-export interface ServedDecline {
-  readonly result: unknown;
+/** A request of the server as it came. */
+export interface ServedAsk {
+  readonly method: string;
+  readonly params: unknown;
+  /** The server's own number of it, the same on every connection. */
+  readonly id: number | string;
+}
+
+/** A request of the server, read. */
+export interface ServedRequest {
   readonly nativeSessionId?: string | undefined;
-  readonly event: RecordEvent;
+  readonly nativeTurnId?: string | undefined;
+  readonly request: HostRequest;
+  /** The decision in the provider's form. It grants no more than was decided, and lets the turn go on. */
+  readonly answer: (decision: HostDecision) => unknown;
 }
 
 /** What one notification says. A session's events are fast and may come again from its record. */
@@ -181,6 +206,10 @@ export interface ServedFrame {
   readonly activity?: ServedActivity | undefined;
   readonly runningTurnId?: string | undefined;
   readonly endedTurnId?: string | undefined;
+  /** The server's number of a request that waits no more. */
+  readonly settledRequest?: number | string | undefined;
+  /** The session runs with other settings now, or is not loaded any more: what was read when it was opened holds no longer. */
+  readonly isReset?: boolean | undefined;
 }
 
 /** Where the CLI keeps a session's record and how its lines are read. */

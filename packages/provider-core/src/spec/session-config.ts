@@ -4,13 +4,17 @@ export interface EnvReference {
 }
 
 /** One MCP server a session may use, over stdio or HTTP. */
-export type McpServer =
+export type McpServer = (
   | {
       readonly command: string;
       readonly args?: readonly string[];
       readonly env?: Readonly<Record<string, string>>;
     }
-  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> };
+  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
+) & {
+  /** Compared across turns in place of command, address and headers: for a server whose address or token changes with a restart. */
+  readonly stableAs?: string | undefined;
+};
 
 /**
  * What the CLI may do without asking, from strict to loose: `read_only` changes

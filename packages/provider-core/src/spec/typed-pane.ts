@@ -1,3 +1,4 @@
+import type { HostDecision, HostRequest } from './host-request.js';
 import type { LaunchPlan, LaunchRequest, PlannedFile } from './launch-plan.js';
 import type { RecordEvent } from './record-event.js';
 import type { PermissionLevel } from './session-config.js';
@@ -19,8 +20,7 @@ export interface TypedPane {
   };
   readonly planDelivery: (request: DeliveryRequest) => DeliveryPlan;
   readonly gate: Gate;
-  /** Names inside the session's private folder: requests wait in the folder while somebody, told by the file, answers. */
-  readonly approvals: { readonly approverFile: string; readonly approvalsFolder: string };
+  readonly approvals: Approvals;
   /** Whether a record's text holds anything that could be resumed. */
   readonly holdsConversation: (record: string) => boolean;
   /**
@@ -66,6 +66,31 @@ export interface Gate {
   /** The file that holds the last text that was armed, and how to read it back. */
   readonly textFile: string;
   readonly readArmedText: (content: string) => string | undefined;
+}
+
+/**
+ * How the CLI's own permission hook asks the host. A relay writes each request into a folder of its own and waits there;
+ * names are of files inside the session's private folder.
+ */
+export interface Approvals {
+  /** While this file stands somebody answers; without it the relay denies at once. */
+  readonly approverFile: string;
+  /** Holds a folder a request; its name is the request's id. */
+  readonly approvalsFolder: string;
+  /** In a request's folder: what the CLI asks, the answer, and the sign that it was settled without one. */
+  readonly requestFile: string;
+  readonly answerFile: string;
+  readonly closedFile: string;
+  readonly readRequest: (requestId: string, payload: unknown) => PaneRequest | undefined;
+  /** The content of the answer file. */
+  readonly writeAnswer: (payload: unknown, decision: HostDecision) => string;
+}
+
+/** A request that waits in the pane too. */
+export interface PaneRequest {
+  readonly request: HostRequest;
+  /** The CLI asks for one of these at a time: the next one says that this one is settled. */
+  readonly isSerial: boolean;
 }
 
 /** A delivery that the gate lets through: the one text, and the token that it is armed with. */

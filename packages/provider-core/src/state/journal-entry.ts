@@ -1,4 +1,5 @@
 import type { ErrorJson } from '../errors/error-brand.js';
+import type { Way } from '../spec/capabilities.js';
 import type { RecordCursor } from '../spec/record-event.js';
 import type { TurnResult } from '../spec/turn.js';
 
@@ -16,6 +17,8 @@ export type JournalEntry =
       readonly step: 'submitting';
       readonly attempt: number;
       readonly cursor: RecordCursor;
+      /** How it was put in; tmux when absent. */
+      readonly way?: Way | undefined;
       readonly at: string;
     }
   | {
@@ -33,4 +36,4 @@ export type JournaledOutcome =
   | { readonly status: 'interrupted' | 'undeliverable'; readonly error: ErrorJson };
 
 /** What a completed turn gave; the handle is made anew from the launch record. */
-export type JournaledResult = Pick<TurnResult, 'answer' | 'usage' | 'stopReason'>;
+export type JournaledResult = Pick<TurnResult, 'answer' | 'usage' | 'sessionUsage' | 'stopReason'>;

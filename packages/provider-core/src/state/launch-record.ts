@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { StateUnusableError } from '../errors/turn-error.js';
+import type { Way } from '../spec/capabilities.js';
 import type { HandleStatus, Transport } from '../spec/provider-session-handle.js';
 import type { PermissionLevel, SessionConfig } from '../spec/session-config.js';
+import type { Usage } from '../spec/turn.js';
 import { moveAside, readJsonFile, writeFileAtomic } from './atomic-write.js';
 import { launchRecordCodec } from './launch-record.wire.js';
 import type { StateLayout } from './state-layout.js';
@@ -10,7 +12,12 @@ import type { StateLayout } from './state-layout.js';
 export interface LaunchRecord {
   readonly schemaVersion: 1;
   readonly provider: string;
+  /** How the last turn was driven. */
   readonly transport: Transport;
+  /** What the caller asked for at the start; `auto` when absent. */
+  readonly transportChoice?: 'auto' | 'tmux' | 'structured' | undefined;
+  /** Every way a process of the session was started in; tmux alone when absent. */
+  readonly ways?: readonly Way[] | undefined;
   readonly nativeSessionId: string;
   /** As the caller gave it: a secret is in it only when the caller gave its value. */
   readonly config: SessionConfig;
@@ -29,6 +36,8 @@ export interface LaunchRecord {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly lastTurnId?: string | undefined;
+  /** Of the whole session, as last told. */
+  readonly sessionUsage?: Usage | undefined;
   /** What a resume may not be looser than. */
   readonly expectedPermissions?: PermissionLevel | undefined;
 }

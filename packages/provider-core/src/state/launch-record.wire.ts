@@ -11,6 +11,14 @@ const endpointCodec = snakeCaseCodec({
   api_key: envValue.optional(),
 });
 
+const usageCodec = snakeCaseCodec({
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  cache_read_tokens: z.number().optional(),
+  cache_write_tokens: z.number().optional(),
+  cost_usd: z.number().optional(),
+});
+
 const toolPolicyShape = z.looseObject({
   permissions: z.enum(['read_only', 'ask', 'edit', 'full']),
   allow: texts.optional(),
@@ -37,6 +45,7 @@ const sessionConfigCodec = snakeCaseCodec({
   cli_home: z.string().optional(),
   binary: z.string().optional(),
   trust_working_dir: z.boolean().optional(),
+  process_lifetime: z.enum(['session', 'turn']).optional(),
   nudge: z.string().optional(),
 });
 
@@ -45,6 +54,11 @@ export const launchRecordCodec = snakeCaseCodec({
   schema_version: z.literal(1),
   provider: z.string().min(1),
   transport: z.enum(['tmux', 'structured', 'api']),
+  transport_choice: z.enum(['auto', 'tmux', 'structured']).optional(),
+  ways: z
+    .array(z.enum(['tmux', 'structured', 'per_turn']))
+    .readonly()
+    .optional(),
   native_session_id: z.string().min(1),
   config: sessionConfigCodec,
   stable_fields: textRecord,
@@ -59,5 +73,6 @@ export const launchRecordCodec = snakeCaseCodec({
   created_at: z.string(),
   updated_at: z.string(),
   last_turn_id: z.string().optional(),
+  session_usage: usageCodec.optional(),
   expected_permissions: z.enum(['read_only', 'ask', 'edit', 'full']).optional(),
 });

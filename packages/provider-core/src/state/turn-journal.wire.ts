@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { ErrorJson } from '../errors/error-brand.js';
+import type { Usage } from '../spec/turn.js';
 import type { JournalEntry } from './journal-entry.js';
 
 const instant = z.string();
@@ -16,11 +17,13 @@ const usageJson = z.object({
   output_tokens: z.number(),
   cache_read_tokens: z.number().optional(),
   cache_write_tokens: z.number().optional(),
+  cost_usd: z.number().optional(),
 });
 
 const resultJson = z.object({
   answer: z.string(),
   usage: usageJson.optional(),
+  session_usage: usageJson.optional(),
   stop_reason: z.string(),
 });
 
@@ -48,6 +51,7 @@ const entryJson = z.discriminatedUnion('step', [
     step: z.literal('submitting'),
     attempt: z.number().int(),
     cursor: cursorJson,
+    way: z.enum(['tmux', 'structured', 'per_turn']).optional(),
     at: instant,
   }),
   z.object({ step: z.literal('accepted'), at: instant, native_turn_id: z.string().optional() }),
@@ -120,10 +124,15 @@ type Outcome = Extract<JournalEntry, { step: 'ended' }>['outcome'];
 
 function toOutcome(json: z.infer<typeof outcomeJson>): Outcome {
   if (json.status !== 'completed') return json;
-  const { answer, usage, stop_reason } = json.result;
+  const { answer, usage, session_usage, stop_reason } = json.result;
   return {
     status: 'completed',
-    result: { answer, stopReason: stop_reason, ...(usage ? { usage: toUsage(usage) } : {}) },
+    result: {
+      answer,
+      stopReason: stop_reason,
+      ...(usage ? { usage: toUsage(usage) } : {}),
+      ...(session_usage ? { sessionUsage: toUsage(session_usage) } : {}),
+    },
   };
 }
 
@@ -133,6 +142,7 @@ function toUsage(json: z.infer<typeof usageJson>) {
     outputTokens: json.output_tokens,
     ...(json.cache_read_tokens === undefined ? {} : { cacheReadTokens: json.cache_read_tokens }),
     ...(json.cache_write_tokens === undefined ? {} : { cacheWriteTokens: json.cache_write_tokens }),
+    ...(json.cost_usd === undefined ? {} : { costUsd: json.cost_usd }),
   };
 }
 
@@ -168,18 +178,24 @@ function cursorToJson(cursor: Extract<JournalEntry, { step: 'submitting' }>['cur
 
 function outcomeToJson(outcome: Outcome): z.infer<typeof outcomeJson> {
   if (outcome.status !== 'completed') return outcome;
-  const { answer, usage, stopReason } = outcome.result;
+  const { answer, usage, sessionUsage, stopReason } = outcome.result;
   return {
     status: 'completed',
     result: {
       answer,
-      usage: usage && {
-        input_tokens: usage.inputTokens,
-        output_tokens: usage.outputTokens,
-        cache_read_tokens: usage.cacheReadTokens,
-        cache_write_tokens: usage.cacheWriteTokens,
-      },
+      usage: usage && usageToJson(usage),
+      session_usage: sessionUsage && usageToJson(sessionUsage),
       stop_reason: stopReason,
     },
+  };
+}
+
+function usageToJson(usage: Usage): z.infer<typeof usageJson> {
+  return {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cache_read_tokens: usage.cacheReadTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+    cost_usd: usage.costUsd,
   };
 }

@@ -42,6 +42,8 @@ export interface LeaseFence {
 
 /** One way to drive one provider's sessions; the only thing the turn machine sees of it. */
 export interface SessionTransport {
+  /** Transports with the same word share their processes: a session moves between them with nothing ended. */
+  readonly processes?: string | undefined;
   /** Looks for a living process of the session. Read-only, starts nothing. */
   readonly observe: (context: SessionContext) => Promise<ProcessObservation>;
   /** Reads the provider's own record from `since`, or all of it. Read-only, needs no process. */

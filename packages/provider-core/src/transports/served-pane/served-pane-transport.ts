@@ -16,10 +16,12 @@ export function createServedPaneTransport(
   times: WatchdogTimes = DEFAULT_WATCHDOG_TIMES,
 ): SessionTransport {
   return {
+    // The pane only shows: with it and without it, one server holds the session.
+    processes: 'served',
     observe: (context) => observeSession(way, context),
     readRecord: (context, since) => readSessionRecord(way, context, since),
     findForeignOwner: (context) => findForeignOwner(way, context),
-    findRefusal: async (_context, text) => way.findRefusal(text),
+    findRefusal: async (_context, text, images) => way.findRefusal(text, images),
     open: (context, request) => openServedSession({ way, times, context, request }),
     end: (context, request) => endSession(way, times, context, request),
   };

@@ -1,0 +1,78 @@
+import { access, constants } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { NonContinuableError } from '../errors/continuation-error.js';
+import { UndeliverableMessageError } from '../errors/turn-error.js';
+import { declarationOf } from '../providers/ways.js';
+import type { Way } from '../spec/capabilities.js';
+import type { ProviderDefinition } from '../spec/provider-definition.js';
+import type { SessionConfig } from '../spec/session-config.js';
+import type { OutgoingMessage } from './outgoing-message.js';
+import type { Session } from './session.js';
+
+/** What a caller asks for; `auto` is a pane where it can take the message exactly, the CLI's protocol otherwise. */
+export type TransportChoice = 'auto' | 'tmux' | 'structured';
+
+/**
+ * The ways a choice allows, best first. Throws `non_continuable` (`transport`) when the provider has none of them.
+ */
+export async function listCandidates(
+  definition: ProviderDefinition,
+  choice: TransportChoice,
+  { processLifetime }: Pick<SessionConfig, 'processLifetime'>,
+): Promise<readonly [Way, ...Way[]]> {
+  const structured: Way = processLifetime === 'turn' ? 'per_turn' : 'structured';
+  const wanted = await wantedWays(choice, structured, processLifetime === 'turn');
+  const [first, ...rest] = wanted.filter((way) => declarationOf(definition, way));
+  if (first) return [first, ...rest];
+  throw new NonContinuableError(
+    definition.id,
+    'transport',
+    choice === 'auto'
+      ? 'tmux is not installed, and it has no other way'
+      : `${choice} is not claimed`,
+  );
+}
+
+async function wantedWays(
+  choice: TransportChoice,
+  structured: Way,
+  isPerTurn: boolean,
+): Promise<readonly Way[]> {
+  if (choice === 'tmux') return ['tmux'];
+  if (choice === 'structured' || isPerTurn) return [structured];
+  return (await isTmuxInstalled()) ? ['tmux', structured] : [structured];
+}
+
+/** The first of the ways that can take the message exactly; refuses it, before anything is sent, when none can. */
+export async function wayForMessage(
+  session: Session,
+  choice: TransportChoice,
+  message: OutgoingMessage,
+): Promise<Way> {
+  if (message.text === '' && message.images.length === 0) {
+    throw new UndeliverableMessageError('empty', 'An empty message starts no turn.');
+  }
+  const ways = await listCandidates(session.definition, choice, session.record.config);
+  let refusal: { readonly reason: string; readonly detail: string } | undefined;
+  for (const way of ways) {
+    const transport = session.transportFor(way);
+    const found = await transport.findRefusal(session.context(), message.text, message.images);
+    if (!found) return way;
+    refusal ??= found;
+  }
+  if (!refusal) throw new Error('unreachable: there is at least one way');
+  throw new UndeliverableMessageError(refusal.reason, refusal.detail);
+}
+
+/** Whether a `tmux` stands on PATH; asked anew each time, since it can be installed while we run. */
+async function isTmuxInstalled(): Promise<boolean> {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    if (!isAbsolute(folder)) continue;
+    const isThere = await access(join(folder, 'tmux'), constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return true;
+  }
+  return false;
+}

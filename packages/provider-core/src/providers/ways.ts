@@ -1,0 +1,52 @@
+import type { ProviderCapabilities, VerbClaim, Way } from '../spec/capabilities.js';
+import type { ProviderDefinition, ProviderTransports } from '../spec/provider-definition.js';
+
+/** One way's declaration: what a transport acts on. */
+export type WayDeclaration = NonNullable<ProviderTransports[keyof ProviderTransports]>;
+
+const KEYS = {
+  tmux: 'tmux',
+  structured: 'structured',
+  per_turn: 'perTurn',
+} as const satisfies Record<Way, keyof ProviderTransports>;
+
+const WAYS: readonly Way[] = ['tmux', 'structured', 'per_turn'];
+
+/** The ways a provider can be driven. */
+export function listWays({ transports }: Pick<ProviderDefinition, 'transports'>): readonly Way[] {
+  return WAYS.filter((way) => transports[KEYS[way]] !== undefined);
+}
+
+/** What the provider declares for a way, if it has it. */
+export function declarationOf(
+  { transports }: Pick<ProviderDefinition, 'transports'>,
+  way: Way,
+): WayDeclaration | undefined {
+  return transports[KEYS[way]];
+}
+
+/** What a provider claims for one way: what holds in tmux, and where that way differs. */
+export function capabilitiesOf(
+  { capabilities, transports }: Pick<ProviderDefinition, 'capabilities' | 'transports'>,
+  way: Way,
+): ProviderCapabilities {
+  const own = way === 'tmux' ? undefined : transports[KEYS[way]]?.capabilities;
+  return { ...capabilities, ...own };
+}
+
+/** Whether a claim holds for a version of the CLI. */
+export function holdsFor(claim: VerbClaim, cliVersion: string): boolean {
+  return typeof claim === 'boolean' ? claim : compareVersions(cliVersion, claim.since) >= 0;
+}
+
+/** Compares dotted versions number by number; negative when `left` is older. */
+export function compareVersions(left: string, right: string): number {
+  const numbers = (version: string) =>
+    version.split(/[.-]/).map((part) => Number.parseInt(part, 10) || 0);
+  const [first, second] = [numbers(left), numbers(right)];
+  for (let index = 0; index < Math.max(first.length, second.length); index++) {
+    const difference = (first[index] ?? 0) - (second[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
