@@ -9,11 +9,12 @@ export {
   listClaims,
 } from './claims.js';
 export { checkConversation, countMessage, expectError, withoutRequests } from './conversation.js';
+export type { Requirement } from './requirements/requirement.js';
 export {
   type CertificationId,
+  casesOf,
   certificationIds,
   listBoundRequirements,
-  type Requirement,
   requirements,
 } from './requirements.js';
 export { readModelLog } from './scripted-model/model-log.js';

@@ -1,17 +1,37 @@
-import type { ProviderDefinition } from '../spec/provider-definition.js';
+import type { HostDecision, HostRequest } from '../spec/host-request.js';
 import type { SessionConfig } from '../spec/session-config.js';
+import type { ImagePart, SteerResult, Usage } from '../spec/turn.js';
 import type { TurnEvent } from '../spec/turn-event.js';
+import type { Claims } from './claims.js';
 import type { ModelRequest } from './scripted-model/model-request.js';
-import type { ScriptedToolCall } from './scripted-model/scripted-step.js';
-
-/** What a provider says of itself; it decides which certifications bind it. */
-export type Claims = Pick<ProviderDefinition, 'capabilities' | 'transports'>;
+import type { ScriptedStep, ScriptedToolCall } from './scripted-model/scripted-step.js';
 
 /** How much dies: the pane, the tmux server with all its panes, or every process of the session. */
 export type LossDepth = 'pane' | 'tmux_server' | 'all_processes';
 
-/** Every depth, from the mildest to the worst. */
-export const lossDepths: readonly LossDepth[] = ['pane', 'tmux_server', 'all_processes'];
+/** Every depth that a way has, from the mildest to the worst. */
+export function lossDepthsOf({ way }: Pick<Claims, 'way'>): readonly LossDepth[] {
+  return way === 'tmux' ? ['pane', 'tmux_server', 'all_processes'] : ['all_processes'];
+}
+
+/** How the host answers one request: a decision, the nth choice of every question, or not at all. */
+export type ScriptedDecision =
+  | HostDecision
+  | { readonly decision: 'choose'; readonly choice: number }
+  | { readonly decision: 'never' };
+
+/** Ways in which a model request fails, or an answer that is none. */
+export type FailureName =
+  | 'rate_limited'
+  | 'auth_required'
+  | 'overloaded'
+  | 'context_too_long'
+  | 'model_not_found'
+  | 'refusal'
+  | 'broken_stream'
+  | 'history_rejected'
+  | 'unknown'
+  | 'empty_answer';
 
 /** A handle as it stands in JSON; what is in it is the layer's own affair. */
 export type HandleJson = Readonly<Record<string, unknown>>;
@@ -23,6 +43,16 @@ export interface SubjectTurnOptions {
   readonly config?: Partial<SessionConfig>;
   readonly onInterrupted?: 'fail' | 'resume';
   readonly whenBusy?: 'fail' | 'wait';
+  /** Another transport than the subject's own. */
+  readonly transport?: 'auto' | 'tmux' | 'structured' | undefined;
+  /** Whether `tmux` is on the service's PATH; for a way in a terminal it always is, for another only when this says so. */
+  readonly tmuxOnPath?: boolean | undefined;
+  readonly images?: readonly ImagePart[] | undefined;
+  readonly waitFor?: 'turn' | 'quiescence' | undefined;
+  /** Limits of the turn by name, in milliseconds. */
+  readonly limits?: Readonly<Record<string, number>> | undefined;
+  /** How the host answers requests, in order, the last one again and again; without it there is no handler. */
+  readonly decisions?: readonly ScriptedDecision[] | undefined;
   /** The fault point at which the process that runs the turn is stopped, as by SIGSTOP. */
   readonly freezeAt?: string;
   /** The fault point at which the process that runs the turn kills itself, as by SIGKILL. */
@@ -35,7 +65,12 @@ export interface SubjectTurn {
   readonly handle: HandleJson;
   readonly turnId: string;
   readonly recovered: boolean;
+  readonly usage?: Usage | undefined;
+  readonly sessionUsage?: Usage | undefined;
+  readonly stopReason: string;
   readonly events: readonly TurnEvent[];
+  /** Every request that the host was asked. */
+  readonly requests: readonly HostRequest[];
 }
 
 /** A turn that runs in a process of its own, which can be stopped and killed. */
@@ -46,6 +81,9 @@ export interface RunningTurn {
   readonly handle: Promise<HandleJson>;
   readonly pid: number;
   readonly events: () => readonly TurnEvent[];
+  readonly requests: () => readonly HostRequest[];
+  /** Puts a text into the running turn. */
+  readonly steer: (text: string) => Promise<SteerResult>;
   /** Resolves when the process stands still at its fault point. */
   readonly frozen: () => Promise<void>;
   readonly thaw: () => void;
@@ -87,7 +125,10 @@ export interface CertificationSubject {
     options?: SubjectTurnOptions,
   ) => RunningTurn;
   readonly inspect: (handle: HandleJson) => Promise<'present' | 'absent' | 'unknown'>;
-  readonly close: (handle: HandleJson) => Promise<void>;
+  readonly close: (
+    handle: HandleJson,
+    options?: { readonly archive?: boolean },
+  ) => Promise<{ readonly archived: boolean }>;
 
   /** Kills, by pid or tmux id, and returns when the dead are proven dead. */
   readonly lose: (handle: HandleJson, depth: LossDepth) => Promise<void>;
@@ -104,6 +145,10 @@ export interface CertificationSubject {
   /** The ids of every session the provider has a record of. */
   readonly nativeSessions: () => Promise<readonly string[]>;
   readonly nativeSessionId: (handle: HandleJson) => string;
+  /** Makes the session's history old and deletes it, as the CLI does by itself. */
+  readonly expireNativeHistory: (handle: HandleJson) => Promise<void>;
+  /** Starts a process in the working directory that carries no mark of ours. */
+  readonly startStranger: () => Promise<ProcessSight>;
   /** Moves the provider's record of the session away. */
   readonly removeNativeHistory: (handle: HandleJson) => Promise<void>;
   /** The same handle with other provider fields (wire names); `undefined` removes one. */
@@ -114,6 +159,16 @@ export interface CertificationSubject {
   readonly shellCall: (command: string) => ScriptedToolCall;
   /** A tool call by which this provider's model writes a file in the working directory, as fast as it can. */
   readonly writeCall: (path: string) => ScriptedToolCall;
+  /** A tool call that needs to be allowed under `asking`, and writes a file at `path` when it is. */
+  readonly askingCall: (path: string) => ScriptedToolCall;
+  /** A configuration under which the provider asks before it runs such a call. */
+  readonly asking: Partial<SessionConfig>;
+  /** A tool call by which this provider's model asks the user to choose one of `labels`. */
+  readonly questionCall: (question: string, labels: readonly string[]) => ScriptedToolCall;
+  /** A tool call that goes on after the turn's end and, as it ends, makes the provider begin a turn of its own. */
+  readonly backgroundCall: (command: string) => ScriptedToolCall;
+  /** The answer of a model that fails so. */
+  readonly failure: (name: FailureName) => ScriptedStep;
   /** Arms a trap: the moment `path` is there, every process the session has now gets SIGKILL. */
   readonly killAllWhenWritten: (
     handle: HandleJson,
@@ -125,6 +180,14 @@ export interface CertificationSubject {
   readonly mcpFixture: { readonly config: Partial<SessionConfig>; readonly toolName: string };
   /** A configuration under which the provider does not try a failed model request again. */
   readonly withoutRetries: Partial<SessionConfig>;
+  /** Keeps the provider from trying a failed model request again, whatever the failure; to be used from the start on. */
+  readonly stopRetries: () => Promise<Partial<SessionConfig>>;
+  /** A configuration under which a history of `tokens` is compacted; to be used from the start on. */
+  readonly compactingAt: (tokens: number) => Promise<Partial<SessionConfig>>;
+  /** A binary of the CLI that says it is newer than any that was certified. */
+  readonly newerBinary: () => Promise<Partial<SessionConfig>>;
+  /** Another provider that is registered. */
+  readonly otherProvider: string;
   /** A configuration that forces the page which changes the session id, where the provider knows one. */
   readonly forcedPage: Partial<SessionConfig>;
   /** Another existing folder. */

@@ -6,7 +6,7 @@ export async function handleRoundTrip(subject: CertificationSubject): Promise<vo
   const started = await subject.start('Remember the codeword heron.');
   const fields = subject.providerFields(started.handle);
   assert.equal(fields['provider'], subject.provider);
-  assert.equal(fields['transport'], 'tmux');
+  assert.equal(fields['transport'], subject.claims.way === 'tmux' ? 'tmux' : 'structured');
   assert.equal(fields['working_dir'], subject.workingDir);
   assert.equal(fields['model'], subject.model);
   assert.equal(fields['status'], 'idle');

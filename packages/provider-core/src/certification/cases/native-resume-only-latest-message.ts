@@ -1,5 +1,5 @@
 import { checkConversation } from '../conversation.js';
-import { type CertificationSubject, lossDepths } from '../subject.js';
+import { type CertificationSubject, lossDepthsOf } from '../subject.js';
 
 /** CertNativeResumeOnlyLatestMessage: a resumed session is sent the new message and nothing older. */
 export async function nativeResumeOnlyLatestMessage(subject: CertificationSubject): Promise<void> {
@@ -7,7 +7,7 @@ export async function nativeResumeOnlyLatestMessage(subject: CertificationSubjec
   let { handle } = await subject.start('Remember the codeword heron.');
   await checkConversation(subject, handle, messages);
 
-  for (const depth of lossDepths) {
+  for (const depth of lossDepthsOf(subject.claims)) {
     const message = `Which codeword did I name, asked after the loss of ${depth}?`;
     messages.push(message);
     await subject.lose(handle, depth);

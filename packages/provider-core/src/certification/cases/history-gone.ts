@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { expectError, withoutRequests } from '../conversation.js';
+import type { CertificationSubject } from '../subject.js';
+
+/** CertHistoryGone: a history that the CLI deleted by itself, being old, is told apart from one that is lost. */
+export async function historyGone(subject: CertificationSubject): Promise<void> {
+  const { handle } = await subject.start('Remember the codeword heron.');
+  await subject.lose(handle, 'all_processes');
+  await subject.expireNativeHistory(handle);
+  await withoutRequests(subject, () =>
+    expectError(subject.continue(handle, 'Are you there?'), 'native_history_missing', {
+      reason: 'expired',
+    }),
+  );
+  assert.deepEqual(await subject.nativeSessions(), [], 'sessions made in place of the old one');
+}
