@@ -139,6 +139,8 @@ export interface DetachedProcess {
 
 /** A server that must outlive us: its output goes to files, since a pipe would end with us. */
 export interface SpawnDetachedRequest extends ProcessRequest {
+  /** Absolute path of what it reads as its standard input, to the end; nothing when absent. */
+  readonly stdinFile?: string | undefined;
   /** Absolute path, appended to and created 0600; dropped when absent. */
   readonly stdoutFile?: string | undefined;
   readonly stderrFile?: string | undefined;
@@ -159,13 +161,14 @@ export class ProcessStartError extends Error {
 
 /** Starts a program in a session of its own, so that no signal to us or our terminal reaches it. */
 export async function spawnDetached(request: SpawnDetachedRequest): Promise<DetachedProcess> {
+  await using input = await openInput(request.stdinFile);
   await using output = await openOutput(request.stdoutFile);
   await using errors = await openOutput(request.stderrFile);
   const child = spawn(request.file, [...request.args], {
     env: { ...request.env },
     cwd: request.workingDir,
     detached: true,
-    stdio: ['ignore', output.fd, errors.fd],
+    stdio: [input.fd, output.fd, errors.fd],
   });
   const pid = await waitForStart(child, request.file);
   child.unref();
@@ -196,11 +199,17 @@ async function waitForStart(child: ChildProcess, file: string): Promise<number> 
   return child.pid;
 }
 
-async function openOutput(
-  path: string | undefined,
-): Promise<AsyncDisposable & { fd: 'ignore' | number }> {
-  const file: FileHandle | undefined =
-    path === undefined ? undefined : await open(path, 'a', 0o600);
+type OpenedFile = AsyncDisposable & { readonly fd: 'ignore' | number };
+
+async function openInput(path: string | undefined): Promise<OpenedFile> {
+  return disposable(path === undefined ? undefined : await open(path, 'r'));
+}
+
+async function openOutput(path: string | undefined): Promise<OpenedFile> {
+  return disposable(path === undefined ? undefined : await open(path, 'a', 0o600));
+}
+
+function disposable(file: FileHandle | undefined): OpenedFile {
   return {
     fd: file?.fd ?? 'ignore',
     [Symbol.asyncDispose]: async () => file?.close(),

@@ -9,11 +9,11 @@ import type {
 import type { McpServer, PermissionLevel, SessionConfig } from '../../spec/session-config.js';
 
 /** The variable that carries the endpoint's key to the app-server. */
-const API_KEY_VARIABLE = 'HOLDFAST_ENDPOINT_KEY';
+export const API_KEY_VARIABLE = 'HOLDFAST_ENDPOINT_KEY';
 
 const MODEL_PROVIDER = 'holdfast';
 /** An update page would stand over the pane, and its default is to update. */
-const NO_UPDATE_CHECK = ['-c', 'check_for_update_on_startup=false'];
+export const NO_UPDATE_CHECK = ['-c', 'check_for_update_on_startup=false'];
 
 /** The app-server on its socket. All that a session brings of its own goes in by `thread/start`. */
 export function planServerLaunch(request: ServerLaunchRequest): ServedLaunch {
@@ -42,7 +42,8 @@ export function planPaneLaunch(request: PaneLaunchRequest): ServedLaunch {
   };
 }
 
-function planEndpoint({ endpoint }: SessionConfig): string[] {
+/** The overrides that point Codex at an endpoint; its key goes by {@link API_KEY_VARIABLE}. */
+export function planEndpoint({ endpoint }: SessionConfig): string[] {
   if (!endpoint) return [];
   const url = new URL(endpoint.baseUrl);
   if (url.username || url.password) {
@@ -59,12 +60,12 @@ function planEndpoint({ endpoint }: SessionConfig): string[] {
 }
 
 /** A TOML basic string is a JSON string, save for DEL. */
-function toml(text: string): string {
+export function toml(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }
 
 /** The sandbox and approval policy a level stands for. */
-const PERMISSION_SETTINGS: Readonly<
+export const PERMISSION_SETTINGS: Readonly<
   Record<PermissionLevel, { readonly sandbox: string; readonly approvalPolicy: string }>
 > = {
   read_only: { sandbox: 'read-only', approvalPolicy: 'never' },
@@ -96,9 +97,7 @@ export function planThreadResume({ config, nativeSessionId, trust }: ResumePlan)
 /** Without the trust override, Codex writes a trusted folder into the user's own configuration at the start. */
 function planThreadSettings(config: SessionConfig, trust: SessionTrust) {
   const { model, workingDir, effort, mcpServers, toolPolicy } = config;
-  if (toolPolicy?.allow?.length || toolPolicy?.deny?.length) {
-    throw new TypeError('codex-cli has no tool patterns: toolPolicy.allow and .deny must be empty');
-  }
+  refuseToolPatterns(toolPolicy);
   const overrides = {
     ...(effort === undefined ? {} : { model_reasoning_effort: effort }),
     ...(mcpServers === undefined ? {} : { mcp_servers: planMcpServers(mcpServers) }),
@@ -112,7 +111,15 @@ function planThreadSettings(config: SessionConfig, trust: SessionTrust) {
   };
 }
 
-function planMcpServers(servers: Readonly<Record<string, McpServer>>) {
+/** A pattern that Codex would not keep to must not look as if it did. */
+export function refuseToolPatterns(toolPolicy: SessionConfig['toolPolicy']): void {
+  if (toolPolicy?.allow?.length || toolPolicy?.deny?.length) {
+    throw new TypeError('codex-cli has no tool patterns: toolPolicy.allow and .deny must be empty');
+  }
+}
+
+/** The servers in the words of Codex's own configuration. */
+export function planMcpServers(servers: Readonly<Record<string, McpServer>>) {
   return Object.fromEntries(
     Object.entries(servers).map(([name, server]) => [name, planMcpServer(server)]),
   );

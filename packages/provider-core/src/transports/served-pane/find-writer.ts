@@ -8,7 +8,7 @@ import type { SessionContext } from '../session-transport.js';
  * `isOurs`, which is asked first because it costs less than to prove that a process has the lock's file open.
  */
 export async function findWriter(
-  { record }: ServedPane,
+  { record }: Pick<ServedPane, 'record'>,
   { cliHome, nativeSessionId }: Pick<SessionContext, 'cliHome' | 'nativeSessionId'>,
   isOurs: (pid: number) => Promise<boolean> = async () => false,
 ): Promise<{ readonly pid: number } | undefined> {

@@ -6,6 +6,9 @@ import { readJsonLines } from '../../state/json-lines.js';
 import { isAbsentError, isStateUnusable, readError } from '../../state/state-error.js';
 import type { RecordReading, SessionContext } from '../session-transport.js';
 
+/** Any way whose record stands below the CLI's home, found by its name. */
+export type WithRecord = Pick<ServedPane, 'record'>;
+
 /** Where the provider keeps the session's record; looked for by file name alone. */
 export type RecordPlace =
   | { readonly state: 'found'; readonly path: string }
@@ -13,8 +16,8 @@ export type RecordPlace =
   | { readonly state: 'unreadable'; readonly why: string };
 
 /** Looks for the record below the CLI's home. A folder that cannot be listed is unreadable, never absent. */
-async function findRecord(
-  { record }: ServedPane,
+export async function findRecord(
+  { record }: WithRecord,
   { cliHome, nativeSessionId }: Pick<SessionContext, 'cliHome' | 'nativeSessionId'>,
 ): Promise<RecordPlace> {
   if (nativeSessionId === undefined) return { state: 'absent' };
@@ -54,7 +57,7 @@ async function* walk(
 
 /** Reads what the record says from the cursor on, or all of it. Needs no server. */
 export async function readSessionRecord(
-  way: ServedPane,
+  way: WithRecord,
   context: SessionContext,
   since: RecordCursor | undefined,
 ): Promise<RecordReading> {
