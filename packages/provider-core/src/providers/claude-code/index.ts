@@ -5,14 +5,17 @@ import { capabilities } from './capabilities.js';
 import { planDelivery } from './delivery.js';
 import { historyRetention } from './history-retention.js';
 import {
+  ANSWER_FILE,
   APPROVALS_FOLDER,
   APPROVER_FILE,
   ARMED_FILE,
   ARMED_TEXT_FILE,
-  armGate,
-  readArmedText,
+  CLOSED_FILE,
+  REQUEST_FILE,
   SPOOL_FILE,
-} from './hooks.js';
+} from './hook-file-names.js';
+import { armGate, readArmedText } from './hooks.js';
+import { readHostRequest, writeHostDecision } from './host-requests.js';
 import { launchInPane } from './launch.js';
 import { createTranscriptReader, holdsConversation } from './record.js';
 import { readRegistry } from './registry.js';
@@ -31,7 +34,15 @@ const typedPane: TypedPane = {
   },
   planDelivery,
   gate: { arm: armGate, armedFile: ARMED_FILE, textFile: ARMED_TEXT_FILE, readArmedText },
-  approvals: { approverFile: APPROVER_FILE, approvalsFolder: APPROVALS_FOLDER },
+  approvals: {
+    approverFile: APPROVER_FILE,
+    approvalsFolder: APPROVALS_FOLDER,
+    requestFile: REQUEST_FILE,
+    answerFile: ANSWER_FILE,
+    closedFile: CLOSED_FILE,
+    readRequest: readHostRequest,
+    writeAnswer: writeHostDecision,
+  },
   holdsConversation,
   planResumeMark,
   createRecordReader: createTranscriptReader,

@@ -5,6 +5,7 @@ import { EventQueue } from '../served-pane/event-queue.js';
 import type { FollowedEvent } from '../session-transport.js';
 import { hearSignals } from './http-signals.js';
 import type { LivePane } from './live-pane.js';
+import { watchRequests } from './pane-requests.js';
 import type { RunningDelivery } from './running-delivery.js';
 import { findRecords, nativeIdOf, spoolPath } from './session-files.js';
 import { watchPane } from './watch-pane.js';
@@ -25,12 +26,13 @@ export async function* followSession(
   const queue = new EventQueue<FollowedEvent>();
   const stop = new AbortController();
   const ended = AbortSignal.any([signal, stop.signal]);
-  const sink: Sink = { pane, queue, background: { tasks: 0 }, heard: new Set() };
+  const sink: Sink = { pane, queue, delivery, heard: new Set() };
   const deafen = await hearSignals(pane.way, pane.context, (sign) => hear(sign, sink));
   const sources = [
-    followSpool(sink, delivery, ended),
+    followSpool(sink, ended),
     followRecord(sink, since, ended),
     watchPane(pane, queue, ended),
+    ...(delivery.answersRequests ? [watchRequests(pane, delivery, queue, ended)] : []),
   ];
   for (const source of sources) source.catch((error: unknown) => queue.fail(error));
   ended.addEventListener('abort', () => queue.end(), { once: true });
@@ -47,29 +49,27 @@ export async function* followSession(
 interface Sink {
   readonly pane: LivePane;
   readonly queue: EventQueue<FollowedEvent>;
-  /** The record does not tell of background work; the hook at the turn's end does. */
-  readonly background: { tasks: number };
+  readonly delivery: RunningDelivery;
   /** What came by one way, until it comes by the other. */
   readonly heard: Set<string>;
 }
 
 /** Takes what a hook said, over http or in the spool, whichever comes first; the second is left out. */
-function hear(sign: PaneSignal, { queue, background, heard }: Sink): void {
+function hear(sign: PaneSignal, { queue, delivery, heard }: Sink): void {
   if (sign.type !== 'record') return;
   const { event } = sign;
   const key = JSON.stringify(event);
   if (heard.delete(key)) return;
   heard.add(key);
-  if (event.type === 'turn_ended') background.tasks = event.backgroundWork;
+  // The record does not tell of background work; the hook at the turn's end does.
+  if (event.type === 'turn_ended') delivery.backgroundTasks = event.backgroundWork;
+  // The request itself is told, with what it needs to be answered.
+  if (event.type === 'waiting' && event.on === 'permission' && delivery.answersRequests) return;
   queue.push({ kind: 'record', event, durable: false });
 }
 
-async function followSpool(
-  sink: Sink,
-  delivery: RunningDelivery,
-  signal: AbortSignal,
-): Promise<void> {
-  const { queue } = sink;
+async function followSpool(sink: Sink, signal: AbortSignal): Promise<void> {
+  const { queue, delivery } = sink;
   const { way, context } = sink.pane;
   const fromByte = delivery.spoolFrom;
   for await (const { value } of lines(spoolPath(way, context), fromByte, signal)) {
@@ -94,7 +94,7 @@ function tellPassed(
 }
 
 async function followRecord(
-  { pane, queue, background }: Sink,
+  { pane, queue, delivery }: Sink,
   since: RecordCursor,
   signal: AbortSignal,
 ): Promise<void> {
@@ -104,7 +104,11 @@ async function followRecord(
   const reader = way.createRecordReader();
   for await (const { value } of lines(path, since.path === undefined ? 0 : since.length, signal)) {
     for (const event of reader.push(value)) {
-      queue.push({ kind: 'record', event: withBackground(event, background.tasks), durable: true });
+      queue.push({
+        kind: 'record',
+        event: withBackground(event, delivery.backgroundTasks),
+        durable: true,
+      });
       context.logger.debug({ type: event.type }, 'record read');
     }
   }

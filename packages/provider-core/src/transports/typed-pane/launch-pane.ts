@@ -12,6 +12,7 @@ import { endProcesses } from '../../state/process-tree.js';
 import { createChildEnvironment, resolveValue } from '../child-environment.js';
 import type { OpenRequest, SessionContext } from '../session-transport.js';
 import type { PaneObservation, TmuxServer } from '../tmux/tmux-server.js';
+import { clearRequests } from './approver.js';
 import { createSignalUrl } from './http-signals.js';
 import { type LivePane, leaseToken } from './live-pane.js';
 import { findRecords, listOwnProcesses, nativeIdOf, spoolPath } from './session-files.js';
@@ -50,6 +51,7 @@ export async function launchPane(launch: LaunchPaneRequest): Promise<LaunchedPan
     finishInterruptedTurn: request.finishInterruptedTurn,
     signalUrl: await createSignalUrl(context),
   });
+  await clearRequests(way, context);
   await rm(spoolPath(way, context), { force: true });
   await rm(join(context.filesDir, way.gate.armedFile), { force: true });
   await writePlannedFiles(context, plan.files);

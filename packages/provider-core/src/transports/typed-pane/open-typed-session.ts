@@ -11,14 +11,16 @@ import type {
 import { openTmuxServer } from '../tmux/open-tmux-server.js';
 import { isTmuxError } from '../tmux/tmux-error.js';
 import type { PaneObservation, TmuxServer } from '../tmux/tmux-server.js';
+import { announceApprover, withdrawApprover } from './approver.js';
 import { followSession } from './follow-session.js';
 import { openSignalPort } from './http-signals.js';
 import { interruptSession } from './interrupt-session.js';
 import { launchPane, terminalIdOf } from './launch-pane.js';
 import { type LivePane, leaseToken, readPaneActivity, readPaneProcess } from './live-pane.js';
 import { findPageInTheWay } from './page-in-the-way.js';
+import { answerRequest } from './pane-requests.js';
 import { takeRecordCursor } from './read-session-record.js';
-import type { RunningDelivery } from './running-delivery.js';
+import { createRunningDelivery } from './running-delivery.js';
 import { nativeIdOf } from './session-files.js';
 import { findSpoolEnd } from './signal-spool.js';
 import { submitMessage } from './submit-message.js';
@@ -35,11 +37,12 @@ export async function openTypedSession(
     const found = await server.findPane({ nonce: context.nonce });
     if (found.state === 'unknown') throw new CliUnusableError('tmux', 'unresponsive', found.why);
     await request.onNativeSession(nativeIdOf(context));
+    const approver = await announceApprover(way, context, request.answersRequests);
     const isAlive = found.state === 'present' && !found.dead;
     const opened = isAlive
       ? await attach({ way, context, request, server, found })
       : await launch({ way, context, request, server, deadPane: found });
-    return createOpenSession(opened);
+    return await createOpenSession({ ...opened, approver });
   } catch (error) {
     await server[Symbol.asyncDispose]();
     throw error;
@@ -100,10 +103,16 @@ async function launch(parts: OpenParts & { readonly deadPane: PaneObservation })
   return { pane, recovered: resumed, report };
 }
 
-async function createOpenSession({ pane, recovered, report }: Opened): Promise<OpenSession> {
+async function createOpenSession({
+  pane,
+  recovered,
+  report,
+  approver,
+}: Opened & { readonly approver: string | undefined }): Promise<OpenSession> {
   const { way, context, server, sessionName } = pane;
   await openSignalPort(context);
-  const delivery: RunningDelivery = { spoolFrom: await findSpoolEnd(way, context) };
+  const spoolEnd = await findSpoolEnd(way, context);
+  const delivery = createRunningDelivery(spoolEnd, approver !== undefined);
   return {
     nativeSessionId: nativeIdOf(context),
     tmuxSession: sessionName,
@@ -118,8 +127,12 @@ async function createOpenSession({ pane, recovered, report }: Opened): Promise<O
     },
     submit: (request) => submitMessage(pane, request, delivery),
     follow: (since, signal) => followSession({ pane, since, delivery }, signal),
-    interrupt: (options) => interruptSession(pane, options),
-    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    answerRequest: (id, decision) => answerRequest(pane, delivery, id, decision),
+    interrupt: (options) => interruptSession(pane, delivery, options),
+    [Symbol.asyncDispose]: async () => {
+      await withdrawApprover(way, context, approver);
+      await server[Symbol.asyncDispose]();
+    },
   };
 }
 

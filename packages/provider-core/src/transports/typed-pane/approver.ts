@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TypedPane } from '../../spec/typed-pane.js';
+import type { SessionContext } from '../session-transport.js';
+
+/**
+ * Tells the session's permission hook whether somebody answers. With nobody, what waits from an earlier owner is denied
+ * at once. Gives back what to hand to {@link withdrawApprover}.
+ */
+export async function announceApprover(
+  { approvals }: TypedPane,
+  { filesDir }: SessionContext,
+  answersRequests: boolean,
+): Promise<string | undefined> {
+  const path = join(filesDir, approvals.approverFile);
+  if (!answersRequests) {
+    await rm(path, { force: true });
+    return undefined;
+  }
+  const token = randomBytes(12).toString('hex');
+  await writeFile(path, token, { mode: 0o600 });
+  return token;
+}
+
+/**
+ * Takes the word back, so that nothing asks where nobody listens. While a request waits the word stands: whoever opens
+ * the session next decides on it. Another owner's word is not ours to take back.
+ */
+export async function withdrawApprover(
+  { approvals }: TypedPane,
+  { filesDir }: SessionContext,
+  token: string | undefined,
+): Promise<void> {
+  if (token === undefined) return;
+  const path = join(filesDir, approvals.approverFile);
+  const waiting = await readdir(join(filesDir, approvals.approvalsFolder)).catch(() => []);
+  const isOurs = (await readFile(path, 'utf8').catch(() => undefined)) === token;
+  if (isOurs && waiting.length === 0) await rm(path, { force: true });
+}
+
+/** Removes the requests of a CLI that is gone: nobody waits for their answers. */
+export async function clearRequests(
+  { approvals }: TypedPane,
+  { filesDir }: SessionContext,
+): Promise<void> {
+  await rm(join(filesDir, approvals.approvalsFolder), { recursive: true, force: true });
+}
