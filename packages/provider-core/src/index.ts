@@ -79,15 +79,10 @@ export type {
 } from './spec/capabilities.js';
 export type {
   ApprovalHandler,
-  ApprovalHandler,
-  ApprovalRequest,
   ApprovalRequest,
   DecidedBy,
-  DecidedBy,
-  HostDecision,
   HostDecision,
   HostQuestion,
-  HostRequest,
   HostRequest,
   QuestionRequest,
 } from './spec/host-request.js';
