@@ -6,6 +6,7 @@ import { findProcesses, killUntilGone } from './processes.js';
 
 /** The harness's own door to a case's tmux server: it looks and kills, as a person with a shell could. */
 export interface TmuxDoor {
+  readonly socket: string;
   readonly run: (...args: readonly string[]) => Promise<string>;
   readonly killSession: (name: string) => Promise<void>;
   readonly killServer: () => Promise<void>;
@@ -29,6 +30,7 @@ export function createTmuxDoor(stateDir: string): TmuxDoor {
     return stdout;
   };
   return {
+    socket,
     run,
     killSession: async (name) => {
       await run('kill-session', '-t', `=${name}`);

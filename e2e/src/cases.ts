@@ -1,0 +1,80 @@
+import { configurationCases } from './cases/configuration.js';
+import { deliveryCases } from './cases/delivery.js';
+import { failureCases } from './cases/failures.js';
+import type { KnownCase } from './cases/known-case.js';
+import { lostHistoryCases } from './cases/lost-history.js';
+import { ownerCases } from './cases/owners.js';
+import { paneCases } from './cases/panes.js';
+import { resumeIdentityCases } from './cases/resume-identity.js';
+import { turnEndCases } from './cases/turn-ends.js';
+import { type CliUnderTest, readClisUnderTest } from './harness/cli-under-test.js';
+import { endWithCount, readCommandLine } from './harness/command-line.js';
+import { runJobs } from './harness/run-jobs.js';
+
+/** Forces the conditions of docs/cases.md that need a real CLI, one case a line. */
+const CASE_LIMIT_MS = 240_000;
+const cases: readonly KnownCase[] = [
+  ...resumeIdentityCases,
+  ...lostHistoryCases,
+  ...paneCases,
+  ...deliveryCases,
+  ...turnEndCases,
+  ...failureCases,
+  ...ownerCases,
+  ...configurationCases,
+];
+
+const options = readCommandLine();
+const wanted = options.only?.split(',');
+const clis = await readClisUnderTest({
+  provider: options.provider,
+  cliVersion: options['cli-version'],
+});
+const jobs = clis.flatMap((cli) =>
+  cases
+    .filter(({ providers }) => providers?.includes(cli.provider) ?? true)
+    .filter(({ name }) => wanted === undefined || wanted.some((part) => name.includes(part)))
+    .map((one) => ({ cli, one })),
+);
+const outcomes = await runJobs(jobs, Number(options.jobs), attempt);
+const passed = outcomes.filter((isPassed) => isPassed).length;
+endWithCount({ passed, failed: outcomes.length - passed });
+
+async function attempt({ cli, one }: { readonly cli: CliUnderTest; readonly one: KnownCase }) {
+  const startedAt = performance.now();
+  const error = await withinLimit(one.run(cli)).then(
+    () => undefined,
+    (reason: unknown) => reason ?? new Error('rejected'),
+  );
+  report({ cli, one, seconds: (performance.now() - startedAt) / 1000, error });
+  return error === undefined;
+}
+
+function report(outcome: {
+  readonly cli: CliUnderTest;
+  readonly one: KnownCase;
+  readonly seconds: number;
+  readonly error: unknown;
+}): void {
+  const { cli, one, error } = outcome;
+  const seconds = Number(outcome.seconds.toFixed(1));
+  const title = `${cli.provider} ${cli.version}: ${one.name}`;
+  const result = error === undefined ? 'passed' : 'failed';
+  const row = { provider: cli.provider, cliVersion: cli.version, case: one.name, result, seconds };
+  console.log(
+    options.json
+      ? JSON.stringify(row)
+      : `${error === undefined ? 'ok    ' : 'FAILED'}  ${title} (${seconds} s)`,
+  );
+  if (error !== undefined) process.stderr.write(`${title}: ${String(error)}\n`);
+}
+
+async function withinLimit(run: Promise<void>): Promise<void> {
+  const limit = AbortSignal.timeout(CASE_LIMIT_MS);
+  const late = new Promise<never>((_resolve, reject) =>
+    limit.addEventListener('abort', () =>
+      reject(new Error(`It did not end within ${CASE_LIMIT_MS} ms.`)),
+    ),
+  );
+  await Promise.race([run, late]);
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  checkConversation,
+  type HandleJson,
+  scripted,
+} from '@holdfast/provider-core/certification';
+import type { CliUnderTest } from '../harness/cli-under-test.js';
+import { createSubject, hello, type KnownCase, question } from './known-case.js';
+import { killWorkingProcess } from './session-process.js';
+
+/** What surrounds a session: its environment, its helpers, its home, and what it counts. */
+export const configurationCases: readonly KnownCase[] = [
+  {
+    name: "B75, B77, B81: nothing of the service's own environment reaches the CLI, its marks of nesting included",
+    run: scrubsEnvironment,
+  },
+  {
+    name: 'B84: an MCP server that ignores its end dies with its session, and with the next resume',
+    run: reapsStubbornServer,
+  },
+  {
+    name: 'B49: sessions that start at once in one home leave its settings whole',
+    run: startsManyAtOnce,
+  },
+  {
+    name: 'B121: a turn counts its own tokens alone, right after a resume too',
+    run: countsTokens,
+  },
+];
+
+const marks = [
+  'CLAUDECODE',
+  'CLAUDE_CODE_ENTRYPOINT',
+  'CLAUDE_CODE_SSE_PORT',
+  'CLAUDE_CODE_SESSION_ID',
+  'CODEX_SANDBOX',
+  'CODEX_SANDBOX_NETWORK_DISABLED',
+  'CODEX_THREAD_ID',
+  'ANTHROPIC_API_KEY',
+  'OPENAI_API_KEY',
+  'SOMEBODY_ELSES_SECRET',
+];
+
+async function scrubsEnvironment(cli: CliUnderTest): Promise<void> {
+  await using subject = await createSubject(cli);
+  const leak = 'mark-of-another-account';
+  const env = Object.fromEntries(marks.map((name) => [name, leak]));
+  const { handle } = await subject.begin(undefined, hello, { env }).finished;
+  await subject.lose(handle, 'pane');
+  const turn = await subject.continue(handle, question);
+  await checkConversation(subject, turn.handle, [hello, question]);
+  const seen = await subject.livingProcesses();
+  assert.ok(seen.length > 1, 'the processes of the session');
+  for (const { command, environ } of seen) {
+    assert.equal(environ.includes(leak), false, `the environment of ${command}`);
+  }
+}
+
+/** Its shell neither ends with its input nor by a polite signal. */
+async function reapsStubbornServer(cli: CliUnderTest): Promise<void> {
+  await using subject = await createSubject(cli);
+  const { lantern } = subject.mcpFixture.config.mcpServers;
+  const fixture = [lantern.command, ...lantern.args].map((part) => `'${part}'`).join(' ');
+  const stay = `trap '' TERM HUP INT; ${fixture}; while :; do tail -f /dev/null; done`;
+  const config = { mcpServers: { lantern: { command: '/bin/sh', args: ['-c', stay] } } };
+  const findServers = async () =>
+    (await subject.livingProcesses()).filter(({ command }) =>
+      command.includes('tail -f /dev/null'),
+    );
+  const { handle } = await subject.start(hello, { config });
+  await subject.waitUntil('the server', async () => (await findServers()).length > 0);
+  const first = new Set((await findServers()).map(({ pid }) => pid));
+  await killWorkingProcess(subject, handle);
+  const turn = await subject.continue(handle, question);
+  await checkConversation(subject, turn.handle, [hello, question]);
+  const left = (await findServers()).filter(({ pid }) => first.has(pid));
+  assert.deepEqual(left, [], 'servers of the process that died');
+  await subject.close(turn.handle);
+  await subject.waitUntil('the end of the servers', async () => (await findServers()).length === 0);
+}
+
+const AT_ONCE = 6;
+
+async function startsManyAtOnce(cli: CliUnderTest): Promise<void> {
+  await using subject = await createSubject(cli);
+  const words = Array.from(
+    { length: AT_ONCE },
+    (_, index) => `Remember the codeword heron${index}.`,
+  );
+  const turns = await Promise.all(words.map((word) => subject.start(word)));
+  for (const [index, { handle }] of turns.entries()) {
+    assert.deepEqual(await subject.recordedMessages(handle), [words[index]]);
+  }
+  if (cli.provider !== 'claude-code') return;
+  const settings: HandleJson = JSON.parse(
+    await readFile(join(subject.cliHome, '.claude.json'), 'utf8'),
+  );
+  assert.equal(settings['hasCompletedOnboarding'], true, 'the settings of the home');
+}
+
+async function countsTokens(cli: CliUnderTest): Promise<void> {
+  await using subject = await createSubject(cli);
+  const first = scripted(hello, { text: 'one', usage: { input: 1_000, output: 100 } });
+  const second = scripted(question, { text: 'two', usage: { input: 2_000, output: 30 } });
+  const started = await subject.start(first);
+  await subject.lose(started.handle, 'all_processes');
+  const turn = await subject.continue(started.handle, second);
+  assert.deepEqual(
+    [readCounts(started), readCounts(turn)],
+    [
+      [1_000, 100],
+      [2_000, 30],
+    ],
+  );
+}
+
+function readCounts(turn: unknown): readonly unknown[] {
+  const { usage } = turn as { readonly usage?: HandleJson };
+  return [usage?.['inputTokens'], usage?.['outputTokens']];
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { appendFile, readFile } from 'node:fs/promises';
+import {
+  checkConversation,
+  expectError,
+  scripted,
+  withoutRequests,
+} from '@holdfast/provider-core/certification';
+import type { CliUnderTest } from '../harness/cli-under-test.js';
+import { createSubject, hello, type KnownCase, question } from './known-case.js';
+import { switchCli } from './switched-cli.js';
+
+/** Histories that are gone or damaged, and starts that fail. */
+export const lostHistoryCases: readonly KnownCase[] = [
+  {
+    name: 'B14, B34: a session whose record is gone says so each time, and none is made in its place',
+    run: losesRecord,
+  },
+  {
+    name: 'B14, B20: a resume that fails in words nobody knows is tried once a call, and the id survives',
+    run: failsToResume,
+  },
+  {
+    name: 'B35: a record with NUL bytes and a torn line goes on, and keeps its bytes',
+    run: damagesRecord,
+  },
+  {
+    name: 'B39, B40: an answer with U+2028, U+2029 and characters cut between chunks comes back exact',
+    run: answersInOddCharacters,
+  },
+];
+
+async function losesRecord(cli: CliUnderTest): Promise<void> {
+  await using subject = await createSubject(cli);
+  const { launches } = await switchCli(subject, cli.binary);
+  const { handle } = await subject.start(hello);
+  await subject.lose(handle, 'all_processes');
+  await subject.removeNativeHistory(handle);
+  const before = (await launches()).length;
+  await withoutRequests(subject, async () => {
+    await expectError(subject.continue(handle, question), 'native_history_missing');
+    await expectError(subject.continue(handle, question), 'native_history_missing');
+  });
+  assert.deepEqual(await subject.nativeSessions(), [], 'sessions made in place of the lost one');
+  assert.ok((await launches()).length <= before + 2, 'launches of two calls');
+}
+
+async function failsToResume(cli: CliUnderTest): Promise<void> {
+  await using subject = await createSubject(cli);
+  const cliSwitch = await switchCli(subject, cli.binary, [
+    'if [ "$1" != --version ]; then echo "The moon is in the wrong house." >&2; exit 7; fi',
+  ]);
+  const { handle } = await subject.start(hello);
+  await subject.lose(handle, 'all_processes');
+  await cliSwitch.switchOn();
+  const before = (await cliSwitch.launches()).length;
+  await withoutRequests(subject, () =>
+    expectError(subject.continue(handle, question), 'cli_unusable', { reason: 'exited' }),
+  );
+  assert.equal((await cliSwitch.launches()).length, before + 1, 'launches of one call');
+  await cliSwitch.switchOff();
+  const turn = await subject.continue(handle, question);
+  assert.equal(subject.nativeSessionId(turn.handle), subject.nativeSessionId(handle));
+  await checkConversation(subject, turn.handle, [hello, question]);
+}
+
+async function damagesRecord(cli: CliUnderTest): Promise<void> {
+  await using subject = await createSubject(cli);
+  const { handle } = await subject.start(hello);
+  await subject.lose(handle, 'all_processes');
+  const records = await subject.fixture.findRecords(subject.cliHome);
+  const path = records.get(subject.nativeSessionId(handle)) ?? '';
+  await appendFile(path, Buffer.concat([Buffer.alloc(512), Buffer.from('\n{"type":"us')]));
+  const damaged = await readFile(path);
+  const turn = await subject.continue(handle, question);
+  assert.match(turn.answer, /heron/);
+  const after = await readFile(path);
+  assert.deepEqual(after.subarray(0, damaged.length), damaged, 'the bytes that stood there');
+  const again = await subject.continue(turn.handle, question);
+  assert.match(again.answer, /heron/);
+}
+
+async function answersInOddCharacters(cli: CliUnderTest): Promise<void> {
+  await using subject = await createSubject(cli);
+  const text = 'one\u2028two\u2029three\u0085four 漢字 🦔 é '.repeat(8).trim();
+  const { answer, handle } = await subject.start(scripted('Say it.', { text, chunks: 200 }));
+  assert.equal(answer, text);
+  await subject.lose(handle, 'all_processes');
+  const next = await subject.continue(handle, scripted('And again.', { text, chunks: 200 }));
+  assert.equal(next.answer, text);
+}

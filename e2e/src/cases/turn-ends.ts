@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  checkConversation,
+  expectError,
+  type HandleJson,
+  type RunningTurn,
+  scripted,
+} from '@holdfast/provider-core/certification';
+import type { CliUnderTest } from '../harness/cli-under-test.js';
+import type { RealSubject } from '../harness/real-subject.js';
+import { createSubject, hello, type KnownCase, question } from './known-case.js';
+import { findWorkingProcess, killWorkingProcess } from './session-process.js';
+
+/** How turns end that do not end by themselves, and what is no end. */
+export const turnEndCases: readonly KnownCase[] = [
+  {
+    name: 'B86: a version of tomorrow is read by its record, whatever it shows',
+    run: runsTomorrowsVersion,
+  },
+  {
+    name: 'B88: a turn ends with its answer while its background work goes on, and the next is its own',
+    providers: ['claude-code'],
+    run: leavesBackgroundWork,
+  },
+  {
+    name: 'B89: a turn ends without the hook that tells its end',
+    providers: ['claude-code'],
+    run: hearsNoStop,
+  },
+  {
+    name: 'B90: the death of the process in mid-turn settles the turn, and its id finishes it',
+    run: diesInTurn,
+  },
+  {
+    name: 'B92: an interrupt that a frozen process never answers settles at its deadline',
+    run: interruptsFrozen,
+  },
+  {
+    name: 'B99: a message that starts no turn in time is a failure, and is delivered once when tried again',
+    run: startsNoTurn,
+  },
+  {
+    name: 'B106: a turn begun in the moment of an interrupt runs in the same session',
+    run: beginsAtInterrupt,
+  },
+];
+
+const hanging = scripted('Take your time.', { hang: true, times: 1, text: 'time taken' });
+
+async function beginHanging(
+  subject: RealSubject,
+  handle: HandleJson,
+  options: Parameters<RealSubject['begin']>[2] = {},
+): Promise<RunningTurn> {
+  const before = subject.modelRequests().length;
+  const running = subject.begin(handle, hanging, options);
+  running.finished.catch(() => {});
+  await subject.waitUntil('the request', () => subject.modelRequests().length > before);
+  return running;
+}
+
+async function runsTomorrowsVersion(cli: CliUnderTest): Promise<void> {
+  await using subject = await createSubject(cli);
+  const path = join(subject.place.root, 'cli-of-tomorrow');
+  const told = cli.provider === 'codex-cli' ? 'codex-cli 99.0.0' : '99.0.0 (Claude Code)';
+  const script = `#!/bin/sh\n[ "$1" = --version ] && exec echo '${told}'\nexec '${cli.binary}' "$@"\n`;
+  await writeFile(path, script, { mode: 0o755 });
+  subject.useBinary(path);
+  const { handle } = await subject.start(hello);
+  await subject.lose(handle, 'all_processes');
+  const turn = await subject.continue(handle, question);
+  await checkConversation(subject, turn.handle, [hello, question]);
+}
+
+async function leavesBackgroundWork(cli: CliUnderTest): Promise<void> {
+  await using subject = await createSubject(cli);
+  const sign = join(subject.place.root, 'background-may-end');
+  const call = {
+    name: 'Bash',
+    input: {
+      command: `tail -f /dev/null --pid=$$ & while [ ! -e ${sign} ]; do read -t 1 x < <(:) || true; done`,
+      run_in_background: true,
+      description: 'Waits',
+    },
+  };
+  const message = scripted(hello, { tools: [call], after: [{ text: 'begun' }] });
+  const first = await subject.start(message, { config: subject.unattended });
+  assert.equal(first.answer, 'begun');
+  const asked = subject.modelRequests().length;
+  await writeFile(sign, '');
+  await subject.waitUntil(
+    'the turn that nobody asked for',
+    () => subject.modelRequests().length > asked,
+  );
+  const turn = await subject.continue(first.handle, question, { whenBusy: 'wait' });
+  assert.match(turn.answer, /heron/);
+  const recorded = await subject.recordedMessages(turn.handle);
+  assert.equal(recorded.filter((text) => text === question).length, 1);
+}
+
+/** The workers of this harness have the hook switched off. */
+async function hearsNoStop(cli: CliUnderTest): Promise<void> {
+  await using subject = await createSubject(cli);
+  const env = { HOLDFAST_HTTP_SIGNALS: 'off' };
+  const { handle } = await subject.begin(undefined, hello, { env }).finished;
+  const running = subject.begin(handle, question, { env });
+  const turn = await running.finished;
+  await checkConversation(subject, turn.handle, [hello, question]);
+  assert.equal(running.events().filter(({ type }) => type === 'completed').length, 1);
+}
+
+async function diesInTurn(cli: CliUnderTest): Promise<void> {
+  await using subject = await createSubject(cli);
+  const { handle } = await subject.start(hello);
+  const turnId = crypto.randomUUID();
+  const running = await beginHanging(subject, handle, { turnId });
+  await killWorkingProcess(subject, handle);
+  await expectError(running.finished, 'turn_interrupted', { accepted: true });
+  const again = await subject.continue(handle, hanging, { turnId, onInterrupted: 'resume' });
+  assert.notEqual(again.answer, '');
+  const recorded = await subject.recordedMessages(again.handle);
+  assert.equal(recorded.filter((text) => text === hanging).length, 1, 'times it stands there');
+}
+
+async function interruptsFrozen(cli: CliUnderTest): Promise<void> {
+  await using subject = await createSubject(cli);
+  const { handle } = await subject.start(hello);
+  const limits = { interruptMs: 2_000 };
+  const running = await beginHanging(subject, handle, { limits });
+  const { pid, startTime } = await findWorkingProcess(subject, handle);
+  process.kill(pid, 'SIGSTOP');
+  running.interrupt();
+  await expectError(running.finished, 'turn_interrupted', { accepted: true });
+  await subject.waitUntil('the end of the frozen process', async () =>
+    (await subject.livingProcesses()).every(
+      (one) => one.pid !== pid || one.startTime !== startTime,
+    ),
+  );
+  const next = await subject.continue(handle, question);
+  assert.match(next.answer, /heron/);
+}
+
+async function startsNoTurn(cli: CliUnderTest): Promise<void> {
+  await using subject = await createSubject(cli);
+  const { handle } = await subject.start(hello);
+  const { pid } = await findWorkingProcess(subject, handle);
+  const turnId = crypto.randomUUID();
+  process.kill(pid, 'SIGSTOP');
+  const limits = { openMs: 3_000, acceptMs: 3_000, busyMs: 3_000 };
+  const failed = await subject
+    .continue(handle, question, { turnId, limits })
+    .catch((error: unknown) => error);
+  process.kill(pid, 'SIGCONT');
+  assert.ok(failed instanceof Error && 'kind' in failed, `it ended as ${JSON.stringify(failed)}`);
+  assert.match(
+    String(failed.kind),
+    /^(timed_out|uncertain_delivery|session_busy|cli_unusable)$/,
+    String(failed),
+  );
+  const turn = await subject.continue(handle, question, { turnId, onInterrupted: 'resume' });
+  await checkConversation(subject, turn.handle, [hello, question]);
+}
+
+async function beginsAtInterrupt(cli: CliUnderTest): Promise<void> {
+  await using subject = await createSubject(cli);
+  const { handle } = await subject.start(hello);
+  const running = await beginHanging(subject, handle);
+  running.interrupt();
+  const next = await subject.continue(handle, question, { whenBusy: 'wait' });
+  await expectError(running.finished, 'turn_interrupted');
+  assert.equal(subject.nativeSessionId(next.handle), subject.nativeSessionId(handle));
+  assert.match(next.answer, /heron/);
+  const recorded = await subject.recordedMessages(next.handle);
+  assert.equal(recorded.filter((text) => text === question).length, 1);
+}
