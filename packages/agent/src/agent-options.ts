@@ -1,13 +1,15 @@
 import { isAbsolute } from 'node:path';
 import {
+  type ApprovalHandler,
   type ConfigOf,
   findProvider,
   type Logger,
   type ProviderId,
+  type TransportChoice,
   type TurnLimits,
 } from '@holdfast/provider-core';
 import type { AgentIdentity, AgentScope, AgentSessionHandle } from './agent-session-handle.js';
-import type { ProviderSessions, TransportChoice } from './provider-sessions.js';
+import type { ProviderSessions } from './provider-sessions.js';
 import type { AgentTurn } from './turn/agent-turn.js';
 
 /** What an agent is made of: a provider with its own stable configuration, and who it belongs to. */
@@ -33,6 +35,8 @@ export interface AgentSettings {
   readonly stateDir?: string | undefined;
   readonly logger?: Logger | undefined;
   readonly limits?: Partial<TurnLimits> | undefined;
+  /** Answers the provider's approvals and questions; without it the tool policy decides and nothing waits. */
+  readonly onApproval?: ApprovalHandler | undefined;
   /** Called with the turn of every queued message as it starts. */
   readonly onQueuedTurn?: ((turn: AgentTurn) => void) | undefined;
   /** How provider sessions are driven; provider-core's own when absent. Tests hand in theirs. */
@@ -53,6 +57,12 @@ export interface AgentTurnOptions {
   readonly whenBusy?: 'fail' | 'wait' | undefined;
   /** What to do with a draft a person left in the composer; `keep` (and fail) when absent. */
   readonly draft?: 'keep' | 'replace' | undefined;
+  /** Drives this turn in another way than the agent's own choice. */
+  readonly transport?: TransportChoice | undefined;
+  /** Answers approvals and questions of this turn in place of the agent's own handler. */
+  readonly onApproval?: ApprovalHandler | undefined;
+  /** Resolve at the turn's end (`turn`, when absent), or once the provider's background work is over too. */
+  readonly waitFor?: 'turn' | 'quiescence' | undefined;
 }
 
 /** What a caller may set for a turn that is given a whole conversation. */
@@ -84,6 +94,7 @@ export function sessionConfigOf(options: AgentOptions): ConfigOf<ProviderId> {
     stateDir: _stateDir,
     logger: _logger,
     limits: _limits,
+    onApproval: _onApproval,
     onQueuedTurn: _onQueuedTurn,
     sessions: _sessions,
     ...config

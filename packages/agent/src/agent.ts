@@ -179,6 +179,7 @@ export class Agent implements AsyncDisposable {
     const turn = composeTurn<AgentTurnResult>({
       turnId: readTurnId(options.turnId),
       signal,
+      enqueue: (text) => this.enqueue(text),
       body: (stage) => this.#gate.pass({ whenBusy, signal: stage.waiting }, () => body(stage)),
     });
     turn.finally(() => this.#drainLater()).catch(() => {});
@@ -208,6 +209,7 @@ export class Agent implements AsyncDisposable {
     const options: AgentTurnOptions = { turnId, whenBusy: 'wait', onInterrupted: 'resume' };
     const turn = composeTurn<AgentTurnResult>({
       turnId,
+      enqueue: (text) => this.enqueue(text),
       body: (stage) =>
         this.#gate.pass({ whenBusy: 'wait', signal: stage.waiting }, () => {
           if (!this.#session.handle && handle) this.#session.apply(handle);

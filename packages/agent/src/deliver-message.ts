@@ -48,10 +48,9 @@ export async function deliverMessage(
 }
 
 function startPart(session: AgentSession, delivery: Delivery, notes: DeliveryNotes) {
-  const { provider, transport } = session.options;
+  const { provider } = session.options;
   return session.sessions.start({
     provider,
-    transport,
     config: session.config,
     message: delivery.message,
     ...turnOptions(session, delivery, notes),
@@ -76,13 +75,16 @@ function turnOptions(
   notes: DeliveryNotes,
 ): TurnOptions {
   const { stateDir, logger, limits } = session.options;
-  const { signal, onInterrupted, whenBusy, draft } = options;
+  const { signal, onInterrupted, whenBusy, draft, waitFor } = options;
   return {
     turnId,
     signal,
     onInterrupted,
     whenBusy,
     draft,
+    waitFor,
+    transport: options.transport ?? session.options.transport,
+    onApproval: options.onApproval ?? session.options.onApproval,
     stateDir,
     logger,
     limits,
@@ -112,8 +114,8 @@ async function runPart(
   });
   await known;
   await notes.answered(result.handle, result.answer);
-  const { answer, turnId, usage, stopReason, recovered } = result;
-  return { answer, turnId, usage, stopReason, recovered, handle: session.adopt(result.handle) };
+  const { handle: _handle, ...rest } = result;
+  return { ...rest, handle: session.adopt(result.handle) };
 }
 
 /** What the history is told of one delivery. */

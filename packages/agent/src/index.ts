@@ -1,4 +1,5 @@
 export {
+  type ApprovalHandler,
   AuthRequiredError,
   acquireLease,
   appendJsonLine,
@@ -12,6 +13,10 @@ export {
   followJsonLines,
   HistoryDivergedError,
   HistoryRejectedError,
+  type HostDecision,
+  type HostQuestion,
+  type HostRequest,
+  type ImagePart,
   isContinuationError,
   isoInstant,
   isTurnError,
@@ -35,8 +40,10 @@ export {
   type SessionInspection,
   StaleHandleError,
   StateUnusableError,
+  type SteerResult,
   systemClock,
   TimedOutError,
+  type TransportChoice,
   TurnConflictError,
   type TurnError,
   type TurnEvent,
@@ -68,16 +75,18 @@ export {
   agentSessionHandleFromLegacyRuntime,
   type LegacyMappingOptions,
 } from './legacy/map-legacy-runtime.js';
-export { type ConversationMessage, checkMessage, digestMessage } from './message.js';
-export type { AgentCloseOptions, ProviderSessions, TransportChoice } from './provider-sessions.js';
+export { type ConversationMessage, checkMessage, digestMessage, textsOf } from './message.js';
+export type { AgentCloseOptions, ProviderSessions } from './provider-sessions.js';
 export type { QueuedMessage } from './queue/queued-message.js';
 export type {
+  AgentSteerResult,
   AgentTurn,
   AgentTurnEvent,
   AgentTurnResult,
   ComposedTurn,
   FinalTurnEvent,
   RunningTurnEvent,
+  SteerOptions,
 } from './turn/agent-turn.js';
 export {
   type AgentTurnEventJson,

@@ -18,9 +18,6 @@ import {
   type TurnOptions,
 } from '@holdfast/provider-core';
 
-/** Which transport a session starts with; `auto` takes tmux where the provider claims it. */
-export type TransportChoice = NonNullable<StartRequest['transport']>;
-
 /** All that an agent asks of the layer below; a test hands in sessions that live in memory. */
 export interface ProviderSessions {
   readonly start: (request: StartRequest) => CodingAgentTurn;

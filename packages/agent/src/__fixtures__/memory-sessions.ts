@@ -172,6 +172,7 @@ export class MemorySessions implements ProviderSessions {
       then: (onFulfilled, onRejected) => result.then(onFulfilled, onRejected),
       catch: (onRejected) => result.catch(onRejected),
       finally: (onSettled) => result.finally(onSettled),
+      steer: async () => ({ outcome: 'refused', detail: 'memory takes nothing in' }),
       interrupt: async () => {
         interrupts.abort();
         await Promise.allSettled([result]);

@@ -11,6 +11,7 @@ const usageCodec = snakeCaseCodec({
   output_tokens: z.number(),
   cache_read_tokens: z.number().optional(),
   cache_write_tokens: z.number().optional(),
+  cost_usd: z.number().optional(),
 });
 
 const text = z.string().optional();
@@ -25,6 +26,11 @@ const eventCodec = snakeCaseCodec({
   name: text,
   call_id: text,
   detail: text,
+  request_id: text,
+  tool_name: text,
+  decision: text,
+  by: text,
+  answer: text,
   usage: z.unknown().optional(),
   terminal_id: text,
   label: text,

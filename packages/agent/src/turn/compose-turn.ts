@@ -1,6 +1,12 @@
 import { TurnInterruptedError } from '@holdfast/provider-core';
 import type { AgentSessionHandle } from '../agent-session-handle.js';
-import type { AgentTurnEvent, ComposedTurn, RunningTurnEvent, TurnPart } from './agent-turn.js';
+import type {
+  AgentSteerResult,
+  AgentTurnEvent,
+  ComposedTurn,
+  RunningTurnEvent,
+  TurnPart,
+} from './agent-turn.js';
 import { createDeferred } from './deferred.js';
 import { completedEvent, failedEvent, isRunningEvent } from './final-event.js';
 import { PartList } from './part-list.js';
@@ -21,6 +27,8 @@ interface ComposeRequest<Result> {
   readonly signal?: AbortSignal | undefined;
   /** Runs at once; its outcome is the turn's. Throws `waiting.reason` before a part once that aborted. */
   readonly body: (stage: TurnStage) => Promise<Result>;
+  /** Keeps a text in the durable queue. */
+  readonly enqueue?: ((text: string) => Promise<unknown>) | undefined;
 }
 
 /**
@@ -32,6 +40,7 @@ export function composeTurn<Result extends { readonly handle: AgentSessionHandle
   turnId,
   signal,
   body,
+  enqueue,
 }: ComposeRequest<Result>): ComposedTurn<Result> {
   const parts = new PartList();
   const interruption = new AbortController();
@@ -56,8 +65,25 @@ export function composeTurn<Result extends { readonly handle: AgentSessionHandle
     finally: (onSettled) => outcome.finally(onSettled),
     events,
     [Symbol.asyncIterator]: () => events()[Symbol.asyncIterator](),
+    steer: (text, options) => steerTurn(parts.current, text, options?.otherwise, enqueue),
     interrupt: () => interruptTurn(parts, interruption, outcome),
   };
+}
+
+async function steerTurn(
+  running: TurnPart | undefined,
+  text: string,
+  otherwise: 'queue' | undefined,
+  enqueue: ComposeRequest<never>['enqueue'],
+): Promise<AgentSteerResult> {
+  const result: AgentSteerResult = (await running?.steer?.(text)) ?? {
+    outcome: 'refused',
+    detail: 'no turn runs that could take it; nothing was put in',
+  };
+  // Only what surely was not put in may be queued: anything else could run twice.
+  if (result.outcome !== 'refused' || otherwise !== 'queue' || !enqueue) return result;
+  await enqueue(text);
+  return { outcome: 'enqueued', detail: `kept in the queue: ${result.detail}` };
 }
 
 async function interruptTurn(

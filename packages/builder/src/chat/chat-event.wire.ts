@@ -36,7 +36,14 @@ const stamp = {
 
 const message = z.union([
   z.string(),
-  z.array(z.object({ type: z.literal('text'), text: z.string() })).readonly(),
+  z
+    .array(
+      z.union([
+        z.object({ type: z.literal('text'), text: z.string() }),
+        snakeCaseCodec({ type: z.literal('image'), media_type: z.string(), data: z.string() }),
+      ]),
+    )
+    .readonly(),
 ]);
 
 const codecs = {

@@ -1,4 +1,10 @@
-import type { AgentSessionHandle, ErrorJson, Message, Usage } from '@holdfast/agent';
+import {
+  type AgentSessionHandle,
+  type ErrorJson,
+  type Message,
+  textsOf,
+  type Usage,
+} from '@holdfast/agent';
 import { archiveTerminals, openTerminal, type TerminalGroup } from '../terminals/terminal-group.js';
 import type { ChatEvent } from './chat-event.js';
 import type { ChatMessage, LegacyChat } from './legacy-chat.js';
@@ -96,7 +102,7 @@ function startTurn(
   if (view.turns.some((one) => one.turnId === turnId)) {
     return { ...settleTurn(view, turnId, { state: 'open', error: undefined }), status: 'running' };
   }
-  const text = typeof message === 'string' ? message : message.map((part) => part.text).join('');
+  const text = textsOf(message).join('');
   return {
     status: 'running',
     turns: [...view.turns, { turnId, message, startedAt: at, state: 'open' }],
