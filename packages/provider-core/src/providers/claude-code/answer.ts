@@ -29,8 +29,8 @@ function readTexts({ message }: TranscriptRow): readonly string[] {
   return content.flatMap((block) => (block.type === 'text' && block.text ? [block.text] : []));
 }
 
-/** Every row of a message repeats the usage of the whole message. */
-function sumUsage(rows: readonly TranscriptRow[]): Usage | undefined {
+/** Adds up the tokens of assistant rows. Every row of a message repeats the usage of the whole message. */
+export function sumUsage(rows: readonly TranscriptRow[]): Usage | undefined {
   const byMessage = new Map(rows.map(({ message, uuid }) => [message?.id ?? uuid, message?.usage]));
   const usages = [...byMessage.values()].flatMap((usage) => (usage ? [readUsage(usage)] : []));
   return usages.length === 0 ? undefined : usages.reduce(addUsage);

@@ -170,7 +170,7 @@ function splitIntoPastes(text: string): readonly string[] {
 }
 
 /** What stands after each `@`, with and without the punctuation that may follow a path. */
-function readMentionedPaths(text: string): readonly string[] {
+export function readMentionedPaths(text: string): readonly string[] {
   const tokens = [...text.matchAll(/(?:^|[^\p{L}\p{N}_])@([^\s@]+)/gu)].map(
     (match) => match[1] ?? '',
   );

@@ -12,17 +12,30 @@ const SETTINGS_FILE = 'settings.json';
 const SYSTEM_PROMPT_FILE = 'system-prompt.md';
 const MCP_FILE = 'mcp.json';
 
+/** What a way of driving the CLI adds to its launch. */
+export interface LaunchVariant {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** The events whose hooks are wanted; all when absent. */
+  readonly hookEvents?: readonly string[];
+}
+
+/** Plans a launch into a pane. */
+export function launchInPane(request: LaunchRequest): LaunchPlan {
+  return planLaunch(request, { args: [], env: {} });
+}
+
 /**
  * Plans the first launch and every resume alike: what a resume silently loses (prompt, MCP, hooks, rules, effort) is
  * given again each time. Nothing of it but ids, names and paths stands in the arguments.
  */
-export function launchInPane(request: LaunchRequest): LaunchPlan {
+export function planLaunch(request: LaunchRequest, variant: LaunchVariant): LaunchPlan {
   const { nativeSessionId } = request;
   if (nativeSessionId === undefined) throw new TypeError('claude-code is launched with an id');
   return {
-    args: planArguments(request, nativeSessionId),
-    env: planEnvironment(request),
-    files: planFiles(request, nativeSessionId),
+    args: [...variant.args, ...planArguments(request, nativeSessionId)],
+    env: { ...planEnvironment(request), ...variant.env },
+    files: planFiles(request, nativeSessionId, variant),
   };
 }
 
@@ -73,20 +86,28 @@ function planEndpoint({ endpoint }: SessionConfig): Record<string, string | EnvR
   };
 }
 
-function planFiles(request: LaunchRequest, nativeSessionId: string): readonly PlannedFile[] {
+function planFiles(
+  request: LaunchRequest,
+  nativeSessionId: string,
+  variant: LaunchVariant,
+): readonly PlannedFile[] {
   const { config, filesDir, cliHome } = request;
   return [
-    { name: SETTINGS_FILE, content: json(planSettings(request)) },
+    { name: SETTINGS_FILE, content: json(planSettings(request, variant)) },
     ...createHookFiles({ filesDir, cliHome, nativeSessionId }),
     ...(config.systemPrompt ? [{ name: SYSTEM_PROMPT_FILE, content: config.systemPrompt }] : []),
     ...(config.mcpServers ? [{ name: MCP_FILE, content: json(planMcp(config.mcpServers)) }] : []),
   ];
 }
 
-function planSettings({ config, filesDir, signalUrl }: LaunchRequest): object {
+function planSettings(
+  { config, filesDir, signalUrl }: LaunchRequest,
+  { hookEvents }: LaunchVariant,
+): object {
   const { allow = [], deny = [] } = config.toolPolicy ?? {};
+  const hooks = Object.entries(createHookSettings(filesDir, signalUrl));
   return {
-    hooks: createHookSettings(filesDir, signalUrl),
+    hooks: Object.fromEntries(hooks.filter(([event]) => hookEvents?.includes(event) ?? true)),
     ...(allow.length + deny.length > 0 ? { permissions: { allow, deny } } : {}),
     // With this key set, newer versions do not lay their offer of another renderer over the composer.
     tui: 'default',

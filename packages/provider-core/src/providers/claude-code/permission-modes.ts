@@ -15,3 +15,18 @@ const STRICT_TO_LOOSE = ['plan', 'dontAsk', 'default', 'acceptEdits', 'bypassPer
 export function readAllowedModes(permissions: PermissionLevel): readonly string[] {
   return STRICT_TO_LOOSE.slice(0, STRICT_TO_LOOSE.indexOf(permissionModes[permissions]) + 1);
 }
+
+/** The level that a mode comes to. One not named here counts as the loosest. */
+export function readPermissionLevel(mode: string): PermissionLevel {
+  switch (mode) {
+    case 'plan':
+      return 'read_only';
+    case 'dontAsk':
+    case 'default':
+      return 'ask';
+    case 'acceptEdits':
+      return 'edit';
+    default:
+      return 'full';
+  }
+}

@@ -3,7 +3,7 @@ import type { RecordReader } from '../../spec/typed-pane.js';
 import { readAnswer } from './answer.js';
 import { readApiError } from './api-error.js';
 import { readTranscriptRow, type TranscriptRow } from './record.wire.js';
-import { readRowText } from './row-text.js';
+import { readContentText, readRowText } from './row-text.js';
 import { type MessageNode, TranscriptTree } from './transcript-tree.js';
 
 /** A row that belongs to a turn, until the message it belongs to has been read. */
@@ -12,11 +12,20 @@ interface HeldRow {
   readonly tell: (owner: MessageNode) => readonly RecordEvent[];
 }
 
+/** What ends a turn, and what names its message. */
+export interface TranscriptForm {
+  /**
+   * `marked`: `system/turn_duration` ends a turn, as the TUI writes it. `unmarked`: `-p` writes no end; a text with a final
+   * stop reason is one, until more of the same turn follows. Its messages are named by their row.
+   */
+  readonly ends: 'marked' | 'unmarked';
+}
+
 /**
- * Reads the transcript. A turn ends at `system/turn_duration`, with the text of its last assistant message; it fails at
- * an API error row, after which newer versions write no end, and is interrupted at the row that says so.
+ * Reads the transcript. A turn ends with the text of its last assistant message; it fails at an API error row, after which
+ * newer versions write no end, and is interrupted at the row that says so.
  */
-export function createTranscriptReader(): RecordReader {
+export function createTranscriptReader(form: TranscriptForm = { ends: 'marked' }): RecordReader {
   const tree = new TranscriptTree();
   const toolNames = new Map<string, string>();
   let held: readonly HeldRow[] = [];
@@ -25,8 +34,8 @@ export function createTranscriptReader(): RecordReader {
     const row = readTranscriptRow(value);
     // Subagents keep a conversation of their own.
     if (!row || row.isSidechain) return [];
-    const events = readMessageRow(row, tree) ?? readLooseRow(row);
-    const tell = events ? undefined : readTurnRow(row, tree, toolNames);
+    const events = readMessageRow(row, tree, form) ?? readLooseRow(row, form);
+    const tell = events ? undefined : readTurnRow(row, { tree, toolNames, form });
     if (!isMessage(row)) tree.add(row);
     if (tell) held = [...held, { row, tell }];
     const told = tellHeld(held, tree);
@@ -71,6 +80,7 @@ function isMessage(row: TranscriptRow): boolean {
 function readMessageRow(
   row: TranscriptRow,
   tree: TranscriptTree,
+  form: TranscriptForm,
 ): readonly RecordEvent[] | undefined {
   if (!isMessage(row)) return undefined;
   const text = readRowText(row) ?? '';
@@ -80,19 +90,25 @@ function readMessageRow(
     !before.isOver &&
     before.text === text &&
     before.parent === (row.parentUuid ?? undefined);
-  tree.addMessage(row, text, isSame ? before : undefined);
+  const isBackground =
+    (row.origin?.kind !== undefined && row.origin.kind !== 'human') || isNotification(text);
+  tree.addMessage(row, { text, isBackground }, isSame ? before : undefined);
   // Taken up again by itself after a restart: a second row of the same message, on the same parent.
   if (isSame) return [];
-  const isBackground = row.origin?.kind !== undefined && row.origin.kind !== 'human';
   return [
     ...tellAbandoned(row, tree, before),
     {
       type: 'message_accepted',
       text,
+      ...nameOf(row.uuid, form),
       nativeTurnId: row.promptId,
-      origin: isBackground || isNotification(text) ? 'background' : 'user',
+      origin: isBackground ? 'background' : 'user',
     },
   ];
+}
+
+function nameOf(rowId: string | undefined, { ends }: TranscriptForm) {
+  return ends === 'unmarked' && rowId !== undefined ? { clientMessageId: rowId } : {};
 }
 
 /** A message under way is off the active branch as soon as the next one hangs on something older. */
@@ -114,8 +130,11 @@ const BLOCKED =
   /^UserPromptSubmit operation blocked by hook:\n([\s\S]*?)\n\nOriginal prompt: ([\s\S]*)$/;
 
 /** Rows that say something by themselves, whatever they hang on. */
-function readLooseRow(row: TranscriptRow): readonly RecordEvent[] | undefined {
-  if (row.type === 'attachment') return readAttachment(row);
+function readLooseRow(
+  row: TranscriptRow,
+  form: TranscriptForm,
+): readonly RecordEvent[] | undefined {
+  if (row.type === 'attachment') return readAttachment(row, form);
   if (row.type !== 'system') return undefined;
   if (row.subtype === 'compact_boundary') return [{ type: 'compaction_finished' }];
   if (row.subtype !== 'informational') return undefined;
@@ -125,18 +144,26 @@ function readLooseRow(row: TranscriptRow): readonly RecordEvent[] | undefined {
 }
 
 /** A message that a running turn took in after a tool. */
-function readAttachment({ attachment }: TranscriptRow): readonly RecordEvent[] | undefined {
-  if (attachment?.type !== 'queued_command' || typeof attachment.prompt !== 'string') {
-    return undefined;
-  }
-  const text = attachment.prompt;
-  return [{ type: 'message_accepted', text, origin: isNotification(text) ? 'background' : 'user' }];
+function readAttachment(
+  { attachment }: TranscriptRow,
+  form: TranscriptForm,
+): readonly RecordEvent[] | undefined {
+  if (attachment?.type !== 'queued_command') return undefined;
+  const text = attachment.prompt === undefined ? undefined : readContentText(attachment.prompt);
+  if (text === undefined) return undefined;
+  const origin = isNotification(text) ? 'background' : 'user';
+  return [{ type: 'message_accepted', text, ...nameOf(attachment.source_uuid, form), origin }];
+}
+
+interface RowReading {
+  readonly tree: TranscriptTree;
+  readonly toolNames: Map<string, string>;
+  readonly form: TranscriptForm;
 }
 
 function readTurnRow(
   row: TranscriptRow,
-  tree: TranscriptTree,
-  toolNames: Map<string, string>,
+  { tree, toolNames, form }: RowReading,
 ): HeldRow['tell'] | undefined {
   if (row.type === 'system' && row.subtype === 'turn_duration') {
     return (owner) => endTurn(owner, () => readEnd(row, tree, owner));
@@ -147,12 +174,36 @@ function readTurnRow(
       endTurn(owner, () => ({ type: 'turn_interrupted', nativeTurnId: owner.promptId }));
   }
   const events = readProgress(row, toolNames);
+  if (form.ends === 'unmarked' && isFinalText(row)) {
+    return (owner) => [...events, ...endForNow(owner, () => readEnd(row, tree, owner))];
+  }
   return events.length > 0 ? () => events : undefined;
 }
 
-function endTurn(owner: MessageNode, read: () => RecordEvent): readonly RecordEvent[] {
-  if (owner.isOver) return [];
+/** After these the CLI goes on by itself only when a hook makes it; after all others it always does. */
+const FINAL_STOPS: ReadonlySet<string> = new Set(['end_turn', 'stop_sequence']);
+
+function isFinalText({ type, message }: TranscriptRow): boolean {
+  if (type !== 'assistant' || message?.model === '<synthetic>') return false;
+  const { content } = message ?? {};
+  const hasText =
+    typeof content !== 'string' &&
+    content?.some((block) => block.type === 'text' && Boolean(block.text));
+  return Boolean(hasText) && FINAL_STOPS.has(message?.stop_reason ?? '');
+}
+
+/** An end that a later one of the same turn may take the place of; a failure or an interruption may not. */
+function endForNow(owner: MessageNode, read: () => RecordEvent): readonly RecordEvent[] {
+  if (owner.isOver && !owner.isAnswered) return [];
   owner.isOver = true;
+  owner.isAnswered = true;
+  return [read()];
+}
+
+function endTurn(owner: MessageNode, read: () => RecordEvent): readonly RecordEvent[] {
+  if (owner.isOver && !owner.isAnswered) return [];
+  owner.isOver = true;
+  owner.isAnswered = false;
   return [read()];
 }
 
@@ -162,6 +213,7 @@ function readEnd(row: TranscriptRow, tree: TranscriptTree, owner: MessageNode): 
     ...readAnswer(tree.listBranch(row)),
     backgroundWork: 0,
     nativeTurnId: owner.promptId,
+    ...(owner.isBackground ? { origin: 'background' } : {}),
   };
 }
 

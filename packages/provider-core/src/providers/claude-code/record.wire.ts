@@ -15,10 +15,12 @@ const usage = z.looseObject({
   cache_creation_input_tokens: z.number().optional(),
 });
 
+const content = z.union([z.string(), z.array(contentBlock)]);
+
 const message = z.looseObject({
   id: z.string().optional(),
   model: z.string().optional(),
-  content: z.union([z.string(), z.array(contentBlock)]).optional(),
+  content: content.optional(),
   stop_reason: z.string().nullish(),
   usage: usage.optional(),
 });
@@ -36,12 +38,21 @@ const transcriptRow = z.looseObject({
   origin: z.looseObject({ kind: z.string().optional() }).optional(),
   message: message.optional(),
   content: z.unknown().optional(),
-  attachment: z.looseObject({ type: z.string(), prompt: z.unknown().optional() }).optional(),
+  attachment: z
+    .looseObject({
+      type: z.string(),
+      prompt: content.optional().catch(undefined),
+      source_uuid: z.string().optional().catch(undefined),
+    })
+    .optional(),
   isApiErrorMessage: z.boolean().optional(),
   error: z.unknown().optional(),
   errorDetails: z.unknown().optional(),
   apiErrorStatus: z.number().nullish(),
 });
+
+/** What a message holds: text, or blocks. */
+export type RowContent = z.output<typeof content>;
 
 /** One line of the CLI's transcript, as far as it is used. */
 export type TranscriptRow = z.output<typeof transcriptRow>;

@@ -5,8 +5,12 @@ export interface MessageNode {
   readonly text: string;
   readonly promptId: string | undefined;
   readonly parent: string | undefined;
+  /** Nobody asked for it: background work of the CLI reported back. */
+  readonly isBackground: boolean;
   /** Told how it ended: later ends of the same turn say nothing new. */
   isOver: boolean;
+  /** Ended by an answer that more of the same turn may follow. */
+  isAnswered: boolean;
 }
 
 interface TreeNode {
@@ -35,9 +39,15 @@ export class TranscriptTree {
   }
 
   /** Adds a message. With `sameAs` it is another's second row: the CLI took it up again after a restart. */
-  addMessage(row: TranscriptRow, text: string, sameAs?: MessageNode): MessageNode {
+  addMessage(
+    row: TranscriptRow,
+    { text, isBackground }: Pick<MessageNode, 'text' | 'isBackground'>,
+    sameAs?: MessageNode,
+  ): MessageNode {
+    const { promptId } = row;
     const parent = parentOf(row);
-    const message = sameAs ?? { text, promptId: row.promptId, parent, isOver: false };
+    const isNew = { isOver: false, isAnswered: false };
+    const message = sameAs ?? { text, promptId, parent, isBackground, ...isNew };
     this.#insert(row, message);
     this.#latest = message;
     return message;
