@@ -1,0 +1,44 @@
+import { TimedOutError } from '../../errors/turn-error.js';
+import { endProcesses } from '../../state/process-tree.js';
+import { errorCode } from '../../state/state-error.js';
+import { waitUntil } from '../../time/wait-until.js';
+import type { SessionContext } from '../session-transport.js';
+import { listTurnProcesses, observeTurnProcess, readProcessRecord } from './process-record.js';
+import type { ProcessRecord } from './process-record.wire.js';
+
+/** Asks the turn's process to stop, as Ctrl-C does; past the deadline all of it is ended. Resolves when it is gone. */
+export async function interruptTurn(context: SessionContext, deadlineMs: number): Promise<void> {
+  const { filesDir, clock } = context;
+  const record = await readProcessRecord(filesDir);
+  if (!record || observeTurnProcess(record) === 'dead') return;
+  sendInterrupt(record);
+  try {
+    await waitUntil(() => observeTurnProcess(record) === 'dead', {
+      awaiting: 'the interrupted process to end',
+      deadlineMs,
+      intervalMs: 5,
+      clock,
+      layer: 'turn-process',
+    });
+  } catch (error) {
+    context.logger.warn({ err: error }, 'interrupt by force');
+  }
+  // Also what it started and left behind.
+  const { left } = await endProcesses(listTurnProcesses(record), { graceMs: 0, clock });
+  if (left.length === 0) return;
+  throw new TimedOutError({
+    awaiting: `the end of the turn's processes (pid ${left.join(', ')})`,
+    limitMs: deadlineMs,
+    layer: 'turn-process',
+  });
+}
+
+/** To the CLI alone: it ends its tools and writes down that the turn was interrupted. */
+function sendInterrupt({ process: started }: ProcessRecord): void {
+  if (!started) return;
+  try {
+    process.kill(started.pid, 'SIGINT');
+  } catch (error) {
+    if (errorCode(error) !== 'ESRCH') throw error;
+  }
+}
