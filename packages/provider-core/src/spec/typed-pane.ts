@@ -77,10 +77,9 @@ export interface Approvals {
   readonly approverFile: string;
   /** Holds a folder a request; its name is the request's id. */
   readonly approvalsFolder: string;
-  /** In a request's folder: what the CLI asks, the answer, and the sign that it was settled without one. */
+  /** In a request's folder: what the CLI asks, and the answer. A relay whose folder is gone ends without a word. */
   readonly requestFile: string;
   readonly answerFile: string;
-  readonly closedFile: string;
   readonly readRequest: (requestId: string, payload: unknown) => PaneRequest | undefined;
   /** The content of the answer file. */
   readonly writeAnswer: (payload: unknown, decision: HostDecision) => string;

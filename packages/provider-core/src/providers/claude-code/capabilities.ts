@@ -27,8 +27,8 @@ export const capabilities: ProviderCapabilities = {
   verbs: {
     interrupt: true,
     steer: false,
-    approve: false,
-    answer_question: false,
+    approve: true,
+    answer_question: true,
     archive: false,
     images: false,
     background_work: false,

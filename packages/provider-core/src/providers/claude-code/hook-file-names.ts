@@ -12,5 +12,3 @@ export const APPROVALS_FOLDER = 'approvals';
 export const REQUEST_FILE = 'request.json';
 /** In a request's folder: the answer, in the CLI's own words. */
 export const ANSWER_FILE = 'answer.json';
-/** In a request's folder: it was settled otherwise, and nothing is left to say. */
-export const CLOSED_FILE = 'closed';

@@ -4,7 +4,6 @@ import {
   APPROVER_FILE,
   ARMED_FILE,
   ARMED_TEXT_FILE,
-  CLOSED_FILE,
   REQUEST_FILE,
 } from './hook-file-names.js';
 import { quoteForShell } from './shell-quote.js';
@@ -95,8 +94,8 @@ const BARRIER_LINES = [
 ];
 
 /**
- * Relays a permission request to the service. It ends with its answer, without a word when it was settled otherwise
- * (a person in the pane), and by denying when nobody is there to answer, or nobody is left.
+ * Relays a permission request to the service. It ends with its answer, without a word when its folder is gone (a person
+ * answered in the pane), and by denying when nobody is there to answer, or nobody is left.
  */
 export const APPROVAL_SCRIPT: readonly string[] = [
   READ_PAYLOAD,
@@ -111,7 +110,7 @@ export const APPROVAL_SCRIPT: readonly string[] = [
   'tries=0',
   `while [ "$tries" -lt ${APPROVAL_SECONDS * 10} ]; do`,
   `  if [ -f "$request"/${ANSWER_FILE} ]; then cat "$request"/${ANSWER_FILE}; rm -rf "$request"; exit 0; fi`,
-  `  if [ -f "$request"/${CLOSED_FILE} ] || [ ! -d "$request" ]; then rm -rf "$request"; exit 0; fi`,
+  '  [ -d "$request" ] || exit 0',
   '  if [ ! -e "$approver" ]; then rm -rf "$request"; deny "Nobody is there any more to approve this. Go on without it."; fi',
   '  sleep 0.1',
   '  tries=$((tries + 1))',

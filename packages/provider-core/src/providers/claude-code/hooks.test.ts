@@ -69,6 +69,8 @@ describe('the gate', () => {
     '"quoted" \\ and 世界 🙂 \u0001',
     '%s $HOME `id`',
     'x'.repeat(200_000),
+    `${'*?[a-z]\\'.repeat(300)}!(x)`,
+    "it's ${HOME} $(id) \\n",
   ])('passes exactly the armed text once (%#)', (text) => {
     arm(text);
     expect(submit(text)).toBe('');
@@ -88,6 +90,19 @@ describe('the gate', () => {
     expect(submit('a "person" says hello')).toBe('');
     const verdict = { kind: 'other', text: 'a "person" says hello' };
     expect(signals()).toEqual([{ type: 'gate', verdict }]);
+  });
+
+  it('lets somebody else long text pass while a short one is armed', () => {
+    arm('ours');
+    const text = '*'.repeat(20_000);
+    submit(text);
+    expect(signals()).toEqual([{ type: 'gate', verdict: { kind: 'other', text } }]);
+  });
+
+  it('blocks a long text with something behind it', () => {
+    const text = `${'long '.repeat(2_000)}end`;
+    arm(text);
+    expect(JSON.parse(submit(`${text} more`))).toMatchObject({ decision: 'block' });
   });
 
   it('blocks our text under a looser permission mode', () => {
@@ -166,6 +181,27 @@ describe('the approval relay', () => {
       encoding: 'utf8',
     });
     expect(JSON.parse(stdout)).toEqual({ ok: 1 });
+    expect(readdirSync(join(filesDir, 'approvals'))).toEqual([]);
+  });
+});
+
+describe('the approval relay that nobody answers', () => {
+  const wait = `sh "$1"/approval.sh & while [ -z "$(ls "$1"/approvals 2>/dev/null)" ]; do sleep 0.05; done;`;
+  const runBeside = (then: string) =>
+    spawnSync('/bin/sh', ['-c', `${wait} ${then}; wait`, 'x', filesDir], {
+      input: JSON.stringify({ session_id: SESSION, tool_name: 'Bash', tool_input: {} }),
+      encoding: 'utf8',
+    }).stdout;
+
+  it('ends without a word when its request was settled in the pane', () => {
+    writeFileSync(join(filesDir, 'approver'), '');
+    expect(runBeside('rm -rf "$1"/approvals/*')).toBe('');
+  });
+
+  it('denies as soon as the approver is gone', () => {
+    writeFileSync(join(filesDir, 'approver'), '');
+    const answer = JSON.parse(runBeside('rm "$1"/approver'));
+    expect(answer.hookSpecificOutput.decision).toMatchObject({ behavior: 'deny' });
     expect(readdirSync(join(filesDir, 'approvals'))).toEqual([]);
   });
 });

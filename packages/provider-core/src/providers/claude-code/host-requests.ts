@@ -69,21 +69,24 @@ export function writeHostDecision(value: unknown, decision: HostDecision): strin
 
 function writeBehavior(value: unknown, decision: HostDecision): object {
   switch (decision.decision) {
-    case 'allow': {
-      const { updatedInput } = decision;
-      return { behavior: 'allow', ...(updatedInput === undefined ? {} : { updatedInput }) };
-    }
+    case 'allow':
+      // Said even where it is as it was: without it newer versions leave the page of a plan standing.
+      return { behavior: 'allow', updatedInput: decision.updatedInput ?? readInput(value) };
     case 'deny':
       return { behavior: 'deny', message: decision.message ?? 'This was not approved.' };
     case 'answer':
       return {
         behavior: 'allow',
         updatedInput: {
-          ...readPermissionPayload(value)?.tool_input,
+          ...readInput(value),
           answers: Object.fromEntries(
             Object.entries(decision.answers).map(([id, chosen]) => [id, chosen.join(', ')]),
           ),
         },
       };
   }
+}
+
+function readInput(value: unknown): Readonly<Record<string, unknown>> {
+  return readPermissionPayload(value)?.tool_input ?? {};
 }

@@ -10,7 +10,6 @@ import {
   APPROVER_FILE,
   ARMED_FILE,
   ARMED_TEXT_FILE,
-  CLOSED_FILE,
   REQUEST_FILE,
   SPOOL_FILE,
 } from './hook-file-names.js';
@@ -39,7 +38,6 @@ const typedPane: TypedPane = {
     approvalsFolder: APPROVALS_FOLDER,
     requestFile: REQUEST_FILE,
     answerFile: ANSWER_FILE,
-    closedFile: CLOSED_FILE,
     readRequest: readHostRequest,
     writeAnswer: writeHostDecision,
   },

@@ -9,7 +9,7 @@ import type { SessionContext } from '../session-transport.js';
  * at once. Gives back what to hand to {@link withdrawApprover}.
  */
 export async function announceApprover(
-  { approvals }: TypedPane,
+  { approvals }: Pick<TypedPane, 'approvals'>,
   { filesDir }: SessionContext,
   answersRequests: boolean,
 ): Promise<string | undefined> {
@@ -28,7 +28,7 @@ export async function announceApprover(
  * the session next decides on it. Another owner's word is not ours to take back.
  */
 export async function withdrawApprover(
-  { approvals }: TypedPane,
+  { approvals }: Pick<TypedPane, 'approvals'>,
   { filesDir }: SessionContext,
   token: string | undefined,
 ): Promise<void> {
@@ -41,7 +41,7 @@ export async function withdrawApprover(
 
 /** Removes the requests of a CLI that is gone: nobody waits for their answers. */
 export async function clearRequests(
-  { approvals }: TypedPane,
+  { approvals }: Pick<TypedPane, 'approvals'>,
   { filesDir }: SessionContext,
 ): Promise<void> {
   await rm(join(filesDir, approvals.approvalsFolder), { recursive: true, force: true });

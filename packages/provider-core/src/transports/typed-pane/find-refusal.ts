@@ -12,8 +12,16 @@ export async function findRefusal(
 ): Promise<{ readonly reason: string; readonly detail: string } | undefined> {
   const plan = way.planDelivery({ text, cliVersion });
   if (plan.kind === 'refused') return { reason: plan.reason, detail: plan.detail };
-  for (const path of plan.mentionedPaths) {
-    if (await exists(config.workingDir, path)) {
+  return findMentionedFile(config, plan.mentionedPaths);
+}
+
+/** The refusal of a text that names a file by `@`; nothing when no file of such a name is there. */
+export async function findMentionedFile(
+  { workingDir }: SessionContext['config'],
+  paths: readonly string[],
+): Promise<{ readonly reason: string; readonly detail: string } | undefined> {
+  for (const path of paths) {
+    if (await exists(workingDir, path)) {
       const detail = `"@${path}" names a file, whose content would be put in its place.`;
       return { reason: 'file_mention', detail };
     }

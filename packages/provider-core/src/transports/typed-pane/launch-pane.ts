@@ -1,25 +1,23 @@
-import { appendFile, readFile, rename, rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  CliUnusableError,
-  NativeHistoryMissingError,
-  UncertainDeliveryError,
-} from '../../errors/turn-error.js';
-import type { LaunchPlan, PlannedFile } from '../../spec/launch-plan.js';
+import type { LaunchPlan } from '../../spec/launch-plan.js';
 import type { TypedPane } from '../../spec/typed-pane.js';
-import { writeFileAtomic } from '../../state/atomic-write.js';
-import { endProcesses } from '../../state/process-tree.js';
 import { createChildEnvironment, resolveValue } from '../child-environment.js';
 import type { OpenRequest, SessionContext } from '../session-transport.js';
 import type { PaneObservation, TmuxServer } from '../tmux/tmux-server.js';
 import { clearRequests } from './approver.js';
 import { createSignalUrl } from './http-signals.js';
 import { type LivePane, leaseToken } from './live-pane.js';
-import { findRecords, listOwnProcesses, nativeIdOf, spoolPath } from './session-files.js';
+import {
+  checkWorkingDir,
+  endLeftovers,
+  hasConversation,
+  writePlannedFiles,
+} from './prepare-launch.js';
+import { nativeIdOf, spoolPath } from './session-files.js';
 
 /** File in the session's folder that takes what the CLI says as it ends at once. */
 export const STDERR_FILE = 'stderr.log';
-const LEFTOVER_GRACE_MS = 1_000;
 
 interface LaunchPaneRequest {
   readonly way: TypedPane;
@@ -40,8 +38,9 @@ export interface LaunchedPane {
 export async function launchPane(launch: LaunchPaneRequest): Promise<LaunchedPane> {
   const { way, context, request } = launch;
   await checkWorkingDir(context);
-  await endLeftovers(launch);
-  const resume = await hasConversation(launch);
+  await endLeftovers(context);
+  if (launch.deadPane.state === 'present') await launch.server.killPane(launch.deadPane.paneId);
+  const resume = await hasConversation(way, context, request.fence);
   if (request.expectsLive) request.emit({ type: 'lost_tmux' });
   if (resume) request.emit({ type: 'resuming' });
   const plan = way.launch({
@@ -56,72 +55,6 @@ export async function launchPane(launch: LaunchPaneRequest): Promise<LaunchedPan
   await rm(join(context.filesDir, way.gate.armedFile), { force: true });
   await writePlannedFiles(context, plan.files);
   return { pane: await openPane(launch, plan), resumed: resume };
-}
-
-async function checkWorkingDir({ config }: SessionContext): Promise<void> {
-  const isFolder = await stat(config.workingDir).then(
-    (entry) => entry.isDirectory(),
-    () => false,
-  );
-  if (isFolder) return;
-  throw new CliUnusableError(config.workingDir, 'working_dir_missing', 'it is not a folder.');
-}
-
-/** Tools outlive the CLI that started them; none may write beside the resumed session. */
-async function endLeftovers({ context, server, deadPane }: LaunchPaneRequest): Promise<void> {
-  const { left } = await endProcesses(listOwnProcesses(context), { graceMs: LEFTOVER_GRACE_MS });
-  if (left.length > 0) {
-    throw new CliUnusableError(
-      context.binary,
-      'unresponsive',
-      `process ${left[0]} of an earlier run could not be ended.`,
-    );
-  }
-  if (deadPane.state === 'present') await server.killPane(deadPane.paneId);
-}
-
-/** Whether there is something to resume. A record that vanished is never replaced by a fresh session. */
-async function hasConversation({
-  way,
-  context,
-  request: { fence },
-}: LaunchPaneRequest): Promise<boolean> {
-  const id = nativeIdOf(context);
-  const [path, ...others] = await findRecords(way, context);
-  if (others.length > 0) {
-    throw new UncertainDeliveryError({
-      what: 'the record of the session stands in more than one folder',
-      journal: 'any',
-      record: 'untrustworthy',
-      process: 'gone',
-    });
-  }
-  if (path === undefined && !context.acknowledged) return false;
-  if (path === undefined) {
-    throw new NativeHistoryMissingError(id, `no record of it stands in ${context.cliHome}`);
-  }
-  const record = await readFile(path, 'utf8');
-  if (way.holdsConversation(record)) {
-    // Nothing else writes the record now: its processes are gone, and the lease is ours.
-    const mark = fence.isCurrent() ? way.planResumeMark?.(record, id) : undefined;
-    if (mark !== undefined) await appendFile(path, mark);
-    return true;
-  }
-  if (context.acknowledged) throw new NativeHistoryMissingError(id, `${path} holds no message`);
-  // The CLI takes the id for used, and has nothing to resume. Kept aside, for it is the CLI's file.
-  await rename(path, `${path}.empty-${Buffer.from(context.nonce).toString('hex').slice(0, 8)}`);
-  return false;
-}
-
-async function writePlannedFiles(
-  { filesDir }: SessionContext,
-  files: readonly PlannedFile[],
-): Promise<void> {
-  for (const { name, content, executable } of files) {
-    const mode = executable ? 0o700 : 0o600;
-    // Planned anew at every launch: a power cut takes nothing that is missed.
-    await writeFileAtomic(join(filesDir, name), content, { mode, durable: false });
-  }
 }
 
 async function openPane(

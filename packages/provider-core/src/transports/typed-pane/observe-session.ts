@@ -6,7 +6,13 @@ import { observeTmuxServer } from '../tmux/observe-tmux-server.js';
 import { openTmuxServer } from '../tmux/open-tmux-server.js';
 import { isTmuxError } from '../tmux/tmux-error.js';
 import type { PaneObservation } from '../tmux/tmux-server.js';
-import { listOwnProcesses, listRegistered, nativeIdOf, readRegistered } from './session-files.js';
+import {
+  type CliFiles,
+  listOwnProcesses,
+  listRegistered,
+  nativeIdOf,
+  readRegistered,
+} from './session-files.js';
 
 /** Looks for the session's process: by its pane, and by the nonce in the environment of every process. */
 export async function observeSession(
@@ -59,7 +65,7 @@ async function findPane({
 
 /** A living process that the CLI's registry names for the session and that does not carry our nonce. */
 export async function findForeignOwner(
-  way: TypedPane,
+  way: CliFiles,
   context: SessionContext,
 ): Promise<SessionOwner | undefined> {
   const registered = await listRegistered(way, context);

@@ -12,7 +12,8 @@ export async function findPageInTheWay(pane: LivePane): Promise<PageInTheWay | u
   return { dialog, pageText: screen.text };
 }
 
-async function isBeingApproved({ context, way }: LivePane): Promise<boolean> {
+/** Whether a request of our own permission hook waits for the host. */
+export async function isBeingApproved({ context, way }: LivePane): Promise<boolean> {
   const { approverFile, approvalsFolder } = way.approvals;
   const isArmed = await access(join(context.filesDir, approverFile)).then(
     () => true,

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SessionBusyError } from '../../errors/turn-error.js';
 import type { DecidedBy, HostDecision } from '../../spec/host-request.js';
@@ -68,10 +68,9 @@ async function settleEarlier(pane: LivePane, watched: Watched): Promise<void> {
   }
 }
 
-/** The relay of a request that a person answered waits on; it is told to end without a word. */
+/** The relay of a request that a person answered waits on, until its folder is gone. */
 async function close(pane: LivePane, watched: Watched, id: string): Promise<void> {
-  const { closedFile } = pane.way.approvals;
-  await writeFile(join(requestFolder(pane, id), closedFile), '', { mode: 0o600 }).catch(() => {});
+  await rm(requestFolder(pane, id), { recursive: true, force: true });
   settle(watched, id, watched.delivery.isInterrupted ? 'interrupt' : 'person');
 }
 

@@ -4,14 +4,17 @@ import type { RecordCursor } from '../../spec/record-event.js';
 import type { TypedPane } from '../../spec/typed-pane.js';
 import { readJsonLines } from '../../state/json-lines.js';
 import type { RecordReading, SessionContext } from '../session-transport.js';
-import { findRecords } from './session-files.js';
+import { type CliFiles, findRecords } from './session-files.js';
+
+/** Where the record is, and how it is read. */
+type RecordedWay = CliFiles & Pick<TypedPane, 'createRecordReader'>;
 
 /** How far back from the end the last rows are looked for. */
 const TAIL_BYTES = 64 * 1024;
 
 /** Reads the session's record from `since` on. What cannot be trusted is told, never taken for absent. */
 export async function readSessionRecord(
-  way: TypedPane,
+  way: RecordedWay,
   context: SessionContext,
   since: RecordCursor | undefined,
 ): Promise<RecordReading> {
@@ -28,7 +31,7 @@ export async function readSessionRecord(
 }
 
 async function readFrom(
-  way: TypedPane,
+  way: RecordedWay,
   path: string,
   since: RecordCursor | undefined,
 ): Promise<RecordReading> {
@@ -50,7 +53,7 @@ function untrustworthy(why: string): RecordReading {
 
 /** The end of the session's record, at the end of a line. */
 export async function takeRecordCursor(
-  way: TypedPane,
+  way: CliFiles,
   context: SessionContext,
 ): Promise<RecordCursor> {
   const [path] = await findRecords(way, context);

@@ -6,6 +6,11 @@ import { findProcessesByEnvironment } from '../../state/process-tree.js';
 import { isAbsentError, readError } from '../../state/state-error.js';
 import type { SessionContext } from '../session-transport.js';
 
+/** Where a CLI keeps its records and the list of its processes, however it is driven. */
+export interface CliFiles extends Pick<TypedPane, 'readRegistry'> {
+  readonly files: Pick<TypedPane['files'], 'record' | 'registryFolder'>;
+}
+
 /** The variable by which every process of a session is found again. */
 const NONCE_VARIABLE = 'HOLDFAST_NONCE';
 
@@ -22,7 +27,7 @@ export function spoolPath(way: TypedPane, { filesDir }: SessionContext): string 
 }
 
 /** Every file that could be the session's record; more than one when somebody copied it. */
-export async function findRecords(way: TypedPane, context: SessionContext): Promise<string[]> {
+export async function findRecords(way: CliFiles, context: SessionContext): Promise<string[]> {
   const [folder = '', name = ''] = way.files.record(nativeIdOf(context)).split('/*/');
   const root = join(context.cliHome, folder);
   const paths: string[] = [];
@@ -58,7 +63,7 @@ export interface RegisteredProcess extends RegistryEntry {
 
 /** The living processes that the registry names, of this session or of all. */
 export async function listRegistered(
-  way: TypedPane,
+  way: CliFiles,
   context: SessionContext,
 ): Promise<readonly RegisteredProcess[]> {
   const folder = join(context.cliHome, way.files.registryFolder);
@@ -69,7 +74,7 @@ export async function listRegistered(
 
 /** What the registry says of one process; nothing when it names none, or one that has ended. */
 export async function readRegistered(
-  way: TypedPane,
+  way: CliFiles,
   { cliHome }: SessionContext,
   pid: number,
 ): Promise<RegisteredProcess | undefined> {

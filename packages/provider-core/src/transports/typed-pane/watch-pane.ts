@@ -2,7 +2,7 @@ import { observePid } from '../../state/process-identity.js';
 import type { EventQueue } from '../served-pane/event-queue.js';
 import type { FollowedEvent } from '../session-transport.js';
 import { type LivePane, readPaneProcess } from './live-pane.js';
-import { findPageInTheWay } from './page-in-the-way.js';
+import { findPageInTheWay, isBeingApproved } from './page-in-the-way.js';
 import { nativeIdOf } from './session-files.js';
 
 const POLL_MS = 200;
@@ -28,7 +28,9 @@ export async function watchPane(
       queue.push({ kind: 'identity_changed', nativeSessionId: registered.nativeSessionId });
       return;
     }
-    looksAtPage = registered?.activity === 'waiting' ? looksAtPage + 1 : 0;
+    // The CLI says that it waits a moment longer than the request does.
+    const isWaiting = registered?.activity === 'waiting' && !(await isBeingApproved(pane));
+    looksAtPage = isWaiting ? looksAtPage + 1 : 0;
     const page = looksAtPage >= PAGE_LOOKS ? await findPageInTheWay(pane) : undefined;
     if (page) {
       queue.push({ kind: 'blocked', ...page });
