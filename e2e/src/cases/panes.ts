@@ -15,11 +15,11 @@ import { tmuxSessionOf } from './session-process.js';
 export const paneCases: readonly KnownCase[] = [
   {
     name: 'B22: a shell in the place of the agent is no agent, and gets no prompt',
-    run: (cli) => putsShell(cli, (subject, name) => respawn(subject, name)),
+    run: (cli) => putsShell(cli, respawn),
   },
   {
     name: 'B23: a pane of the same name without our mark is left alone',
-    run: (cli) => putsShell(cli, (subject, name) => recreate(subject, name)),
+    run: (cli) => putsShell(cli, recreate),
   },
   {
     name: 'B67, B68: a tiny client changes the size of no pane, and leaves none behind',
@@ -38,41 +38,34 @@ export const paneCases: readonly KnownCase[] = [
 /** The message would make a file, were it typed into a shell. */
 async function putsShell(
   cli: CliUnderTest,
-  put: (subject: RealSubject, name: string) => Promise<void>,
+  put: (subject: RealSubject, name: string) => Promise<string>,
 ): Promise<void> {
   await using subject = await createSubject(cli);
   const { handle } = await subject.start(hello);
-  const name = tmuxSessionOf(subject, handle);
-  await put(subject, name);
-  const message = 'touch typed-into-a-shell';
-  const turn = await subject.continue(handle, message);
-  await checkConversation(subject, turn.handle, [hello, message]);
-  assert.equal(existsSync(join(subject.workingDir, 'typed-into-a-shell')), false);
-  await endShells(subject, turn.handle);
-}
-
-async function respawn(subject: RealSubject, name: string): Promise<void> {
-  await subject.tmux.run('respawn-pane', '-k', '-t', `=${name}:`, '/bin/sh');
-}
-
-async function recreate(subject: RealSubject, name: string): Promise<void> {
-  await subject.tmux.run('kill-session', '-t', `=${name}`);
-  await subject.tmux.run('new-session', '-d', '-s', name, '-c', subject.workingDir, '/bin/sh');
-}
-
-/** What the case itself has put there. */
-async function endShells(subject: RealSubject, handle: HandleJson): Promise<void> {
-  const listed = await subject.tmux.run(
-    'list-panes',
-    '-a',
-    '-F',
-    '#{session_name} #{pane_current_command}',
-  );
-  for (const line of listed.split('\n')) {
-    const [name = '', command] = line.split(' ');
-    if (command !== 'sh' || name === tmuxSessionOf(subject, handle)) continue;
-    await subject.tmux.run('kill-session', '-t', `=${name}`);
+  const shell = await put(subject, tmuxSessionOf(subject, handle));
+  try {
+    const message = 'touch typed-into-a-shell';
+    const turn = await subject.continue(handle, message);
+    await checkConversation(subject, turn.handle, [hello, message]);
+    assert.equal(existsSync(join(subject.workingDir, 'typed-into-a-shell')), false);
+  } finally {
+    // Where it had our mark in its environment, it was ended as a leftover.
+    await subject.tmux.run('kill-session', '-t', shell).catch(() => {});
   }
+}
+
+const idFormat = '#{session_id}';
+
+async function respawn({ tmux }: RealSubject, name: string): Promise<string> {
+  await tmux.run('respawn-pane', '-k', '-t', `=${name}:`, '/bin/sh');
+  return tmux.run('display-message', '-p', '-t', `=${name}:`, idFormat);
+}
+
+async function recreate({ tmux, workingDir }: RealSubject, name: string): Promise<string> {
+  await tmux.run('kill-session', '-t', `=${name}`);
+  return tmux.run(
+    ...['new-session', '-d', '-P', '-F', idFormat, '-s', name, '-c', workingDir, '/bin/sh'],
+  );
 }
 
 async function attachesTinyClient(cli: CliUnderTest): Promise<void> {

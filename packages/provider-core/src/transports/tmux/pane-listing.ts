@@ -1,4 +1,4 @@
-import { LEASE_OPTION, NONCE_OPTION } from './pane-scripts.js';
+import { LEASE_OPTION, NONCE_OPTION, PID_OPTION } from './pane-scripts.js';
 
 /** What the server tells of one of our panes. */
 export interface PaneListing {
@@ -23,6 +23,7 @@ const FIELDS = [
   `#{${NONCE_OPTION}}`,
   `#{${LEASE_OPTION}}`,
   '#{pane_pid}',
+  `#{${PID_OPTION}}`,
   '#{pane_dead}',
   '#{pane_dead_status}',
   '#{session_name}',
@@ -34,13 +35,15 @@ export const LIST_PANES_SCRIPT = `list-panes -a -f "#{${NONCE_OPTION}}" -F "${FI
 
 /** Reads one line of {@link LIST_PANES_SCRIPT}; a line that is none of ours is left out. */
 export function readPaneListing(line: string): PaneListing | undefined {
-  const [paneId, sessionId, nonce, leaseToken, pid, dead, exitCode, sessionName, ...command] =
+  const [paneId, sessionId, nonce, leaseToken, pid, openedWith, dead, exitCode, name, ...command] =
     line.split(':');
-  if (!paneId?.startsWith('%') || !sessionId || !nonce || !pid || !sessionName) return undefined;
+  if (!paneId?.startsWith('%') || !sessionId || !nonce || !pid || !name) return undefined;
+  // A shell that somebody put into our pane keeps the pane's options, but is nothing of ours.
+  if (openedWith && openedWith !== pid) return undefined;
   return {
     paneId,
     sessionId,
-    sessionName,
+    sessionName: name,
     nonce,
     leaseToken: leaseToken ?? '',
     pid: Number(pid),

@@ -7,6 +7,8 @@ import {
 
 /** The pane option that marks a pane as ours. */
 export const NONCE_OPTION = '@holdfast_nonce';
+/** The pane option that holds the process the pane was opened with: what a person puts in its place is not ours. */
+export const PID_OPTION = '@holdfast_pid';
 /** The pane option that every write is conditional on. */
 export const LEASE_OPTION = '@holdfast_lease';
 
@@ -121,6 +123,9 @@ export function createOpenPaneScript(
       ...cleanArgv(request, inheritedVariables).map(quoteArgument),
     ].join(' '),
     `set-option -w -t =${name}: window-size manual`,
+    // tmux gives a new window the size of whatever client is attached, however small; the program has not run yet.
+    `resize-window -t =${name}: -x ${columns} -y ${rows}`,
+    `set-option -p -F -t =${name}: ${PID_OPTION} "#{pane_pid}"`,
     `set-option -p -t =${name}: ${NONCE_OPTION} ${nonce}`,
     `set-option -p -t =${name}: ${LEASE_OPTION} ${leaseToken}`,
   ];
@@ -170,7 +175,9 @@ export function createFencedScript(write: FencedWrite): string {
   const { paneId, token, writer, commands, evenDead = false } = write;
   checkPaneId(paneId);
   checkPlainToken(token, 'token');
-  const isPane = `#{==:#{pane_id},${paneId}}`;
+  // A pane that an earlier version opened does not say its process.
+  const isProcess = `#{?${PID_OPTION},#{==:#{${PID_OPTION}},#{pane_pid}},1}`;
+  const isPane = `#{&&:#{==:#{pane_id},${paneId}},${isProcess}}`;
   const isCurrent = `#{==:#{${LEASE_OPTION}}#{${REVOKED_OPTION}_${writer}},${token}}`;
   // tmux 3.3a crashes, with every session, when something is pasted into a dead pane.
   const isAlive = evenDead ? '1' : '#{?pane_dead,0,1}';
