@@ -6,21 +6,23 @@ import {
   checkStableFields,
   closeCodingAgentSession,
   continueCodingAgentSession,
+  findProvider,
   inspectCodingAgentSession,
   type Message,
+  type ProviderId,
   providerCapabilities,
   type SessionConfig,
   type SessionInspection,
   StaleHandleError,
-  type StartRequest,
   stableDigests,
   startCodingAgentSession,
   type TurnOptions,
 } from '@holdfast/provider-core';
+import type { ConversationMessage } from './message.js';
 
 /** All that an agent asks of the layer below; a test hands in sessions that live in memory. */
 export interface ProviderSessions {
-  readonly start: (request: StartRequest) => CodingAgentTurn;
+  readonly start: (request: SessionStart) => CodingAgentTurn;
   readonly continue: (
     handle: CodingProviderSessionHandle,
     message: Message,
@@ -36,6 +38,17 @@ export interface ProviderSessions {
   ) => Promise<CloseResult>;
   /** Throws {@link StaleHandleError} when the session was started with other stable settings. */
   readonly checkConfig: (handle: CodingProviderSessionHandle, config: SessionConfig) => void;
+  /** Lets go of what is kept between turns, as soon as no turn runs. */
+  readonly release?: (() => Promise<void>) | undefined;
+}
+
+/** The first turn of a session. */
+export interface SessionStart extends TurnOptions {
+  readonly provider: string;
+  readonly config: SessionConfig;
+  readonly message: Message;
+  /** What was said before; only for sessions whose history is ours. */
+  readonly earlier?: readonly ConversationMessage[] | undefined;
 }
 
 /** How a session is closed. */
@@ -47,12 +60,22 @@ export interface AgentCloseOptions {
 
 /** The real provider sessions. */
 export const providerCoreSessions: ProviderSessions = {
-  start: startCodingAgentSession,
+  start: startCliSession,
   continue: continueCodingAgentSession,
   inspect: inspectCodingAgentSession,
   close: closeCodingAgentSession,
   checkConfig: checkHandleConfig,
 };
+
+function startCliSession({ earlier: _earlier, provider, ...request }: SessionStart) {
+  if (!isProviderId(provider)) throw new TypeError(`No provider ${provider} is registered.`);
+  return startCodingAgentSession({ ...request, provider });
+}
+
+/** A provider of the caller's own counts: its configuration was judged when the agent was made. */
+function isProviderId(id: string): id is ProviderId {
+  return findProvider(id) !== undefined;
+}
 
 /** Only what the handle itself says; what stands in the launch record is compared by every turn. */
 function checkHandleConfig(handle: CodingProviderSessionHandle, config: SessionConfig): void {

@@ -1,3 +1,4 @@
+export { beginTurn, type LiveTurn } from './continuation/begin-turn.js';
 export { canonicalJson, digestOf } from './continuation/canonical-json.js';
 export { checkStableFields } from './continuation/check-stable-fields.js';
 export type { TransportChoice } from './continuation/choose-way.js';
@@ -16,8 +17,7 @@ export {
 } from './continuation/inspect-session.js';
 export { stableDigests } from './continuation/stable-digests.js';
 export { type StartRequest, startCodingAgentSession } from './continuation/start-session.js';
-export { TurnEventLog } from './continuation/turn-event-log.js';
-export { type CodingAgentTurn, createTurnObject } from './continuation/turn-object.js';
+export type { CodingAgentTurn } from './continuation/turn-object.js';
 export {
   type BeforeNativeChange,
   type ResolvedTurnOptions,
@@ -26,6 +26,7 @@ export {
   type TurnOptions,
   turnIdOf,
 } from './continuation/turn-options.js';
+export { typedError } from './continuation/typed-error.js';
 export {
   CodingAgentContinuationError,
   type ContinuationError,
@@ -62,10 +63,14 @@ export {
 } from './errors/turn-error.js';
 export {
   type ConfigOf,
+  findModelProvider,
   findProvider,
+  listModelProviders,
   listProviders,
+  type ModelProviderId,
   type ProviderId,
   providerCapabilities,
+  registerModelProvider,
   registerProvider,
 } from './providers/registry.js';
 export { capabilitiesOf, holdsFor, listWays } from './providers/ways.js';
