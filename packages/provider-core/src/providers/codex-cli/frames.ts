@@ -1,10 +1,9 @@
 import type * as z from 'zod';
 import type { RecordEvent } from '../../spec/record-event.js';
-import type { ServedActivity, ServedDecline, ServedFrame } from '../../spec/served-pane.js';
+import type { ServedActivity, ServedFrame } from '../../spec/served-pane.js';
 import { classifyFailure } from './failure.js';
 import { readErrorInfo } from './failure.wire.js';
 import {
-  approvalSchema,
   type itemSchema,
   notificationSchema,
   type statusSchema,
@@ -25,6 +24,10 @@ export function readNotification(method: string, params: unknown): ServedFrame {
   if (method === 'thread/status/changed' && note.status) {
     return { ...of, events: [], activity: readStatus(note.status) };
   }
+  if (method === 'serverRequest/resolved') {
+    return { ...of, events: [], settledRequest: note.requestId };
+  }
+  if (RESETS.has(method)) return { ...of, events: [], isReset: true };
   if (method === 'turn/started' && turn) {
     return { ...of, events: [], activity: 'busy', runningTurnId: turn.id };
   }
@@ -40,6 +43,15 @@ export function readNotification(method: string, params: unknown): ServedFrame {
   }
   return { ...of, events: [] };
 }
+
+/** A person changed the thread's settings in the pane, or somebody unloaded it. */
+const RESETS: ReadonlySet<string> = new Set([
+  'thread/settings/updated',
+  'thread/closed',
+  'thread/archived',
+  'thread/deleted',
+  'thread/reverted',
+]);
 
 /** Reads a thread's status. */
 export function readStatus(status: z.output<typeof statusSchema>): ServedActivity {
@@ -89,32 +101,4 @@ function toolName(item: Item): string | undefined {
   if (item.type === 'webSearch') return 'web_search';
   if (item.type !== 'mcpToolCall' && item.type !== 'dynamicToolCall') return undefined;
   return typeof item.tool === 'string' ? item.tool : 'tool';
-}
-
-const APPROVALS: ReadonlySet<string> = new Set([
-  'item/commandExecution/requestApproval',
-  'item/fileChange/requestApproval',
-]);
-
-/** Says no to whatever the app-server asks, in the form that lets the turn go on. */
-export function declineRequest(method: string, params: unknown): ServedDecline | undefined {
-  const about = approvalSchema.safeParse(params).data ?? {};
-  const detail = about.command ?? about.reason ?? about.message ?? method;
-  const nativeSessionId = about.threadId;
-  const permission: RecordEvent = { type: 'waiting', on: 'permission', detail };
-  const question: RecordEvent = { type: 'waiting', on: 'question', detail };
-  if (APPROVALS.has(method)) {
-    return { result: { decision: 'decline' }, nativeSessionId, event: permission };
-  }
-  if (method === 'item/permissions/requestApproval') {
-    return { result: { permissions: {}, scope: 'turn' }, nativeSessionId, event: permission };
-  }
-  if (method === 'mcpServer/elicitation/request') {
-    const result = { action: 'decline', content: null, _meta: null };
-    return { result, nativeSessionId, event: question };
-  }
-  if (method === 'item/tool/requestUserInput') {
-    return { result: { answers: {} }, nativeSessionId, event: question };
-  }
-  return undefined;
 }

@@ -43,6 +43,7 @@ export const notificationSchema = z.looseObject({
   turn: turnSchema.optional().catch(undefined),
   item: itemSchema.optional().catch(undefined),
   delta: z.string().optional().catch(undefined),
+  requestId: z.union([z.number(), z.string()]).optional().catch(undefined),
 });
 
 export const initializedServerSchema = z.looseObject({
@@ -77,14 +78,6 @@ export const turnsListSchema = z.looseObject({ data: z.array(turnSchema) });
 
 export const terminalsSchema = z.looseObject({
   data: z.array(z.looseObject({ processId: z.string(), itemId: z.string() })),
-});
-
-/** What a request for an approval is about. */
-export const approvalSchema = z.looseObject({
-  threadId: z.string().optional(),
-  command: z.string().nullish(),
-  reason: z.string().nullish(),
-  message: z.string().nullish(),
 });
 
 /** The answer to `config/read`, as far as it says which folders a person has decided on. */

@@ -3,6 +3,7 @@ import type { ServedPane } from '../../spec/served-pane.js';
 import type { PermissionLevel, SessionConfig } from '../../spec/session-config.js';
 import { capabilities, structuredCapabilities } from './capabilities.js';
 import { findRefusal } from './delivery.js';
+import { execCapabilities, execProcess } from './exec.js';
 import { planPaneLaunch, planServerLaunch } from './launch.js';
 import { codexProtocol } from './protocol.js';
 import { createRolloutReader } from './record.js';
@@ -48,5 +49,6 @@ export const codexCli = defineCodingProvider<CodexCliConfig>()({
     // The pane only shows.
     tmux: { ...served, paneLaunch: planPaneLaunch },
     structured: { ...served, capabilities: structuredCapabilities },
+    perTurn: { ...execProcess(served.record), capabilities: execCapabilities },
   },
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { findRefusal } from './delivery.js';
-import { declineRequest } from './frames.js';
 import { codexProtocol } from './protocol.js';
 import { isCompressedRollout, isRollout, rolloutFolders } from './rollout-place.js';
 
@@ -101,32 +100,16 @@ describe('a notification', () => {
   });
 });
 
-describe('a request of the app-server', () => {
-  it('for an approval is declined, and told with its command', () => {
-    const params = { threadId: THREAD, command: 'touch x', reason: 'need it' };
-
-    expect(declineRequest('item/commandExecution/requestApproval', params)).toEqual({
-      result: { decision: 'decline' },
-      nativeSessionId: THREAD,
-      event: { type: 'waiting', on: 'permission', detail: 'touch x' },
-    });
-  });
-
-  it('of a kind not known gets no answer of ours', () => {
-    expect(declineRequest('item/tool/call', {})).toBeUndefined();
-  });
-});
-
 describe('a text', () => {
   it('is taken as it is, up to the limit in characters', () => {
-    expect(findRefusal('\t/compact\r\n\u001b ')).toBeUndefined();
-    expect(findRefusal('😀'.repeat(1_048_576))).toBeUndefined();
-    expect(findRefusal('😀'.repeat(1_048_577))).toMatchObject({ reason: 'too_long' });
+    expect(findRefusal('\t/compact\r\n\u001b ', [])).toBeUndefined();
+    expect(findRefusal('😀'.repeat(1_048_576), [])).toBeUndefined();
+    expect(findRefusal('😀'.repeat(1_048_577), [])).toMatchObject({ reason: 'too_long' });
   });
 
   it('that is empty or no Unicode is refused', () => {
-    expect(findRefusal('')).toMatchObject({ reason: 'empty' });
-    expect(findRefusal('a\ud800b')).toMatchObject({ reason: 'not_unicode' });
+    expect(findRefusal('', [])).toMatchObject({ reason: 'empty' });
+    expect(findRefusal('a\ud800b', [])).toMatchObject({ reason: 'not_unicode' });
   });
 });
 

@@ -5,7 +5,8 @@ import type {
   ServedTurn,
 } from '../../spec/served-pane.js';
 import type { PermissionLevel } from '../../spec/session-config.js';
-import { declineRequest, readNotification, readStatus } from './frames.js';
+import type { ImagePart } from '../../spec/turn.js';
+import { readNotification, readStatus } from './frames.js';
 import {
   configReadSchema,
   idListSchema,
@@ -18,6 +19,7 @@ import {
   turnsListSchema,
 } from './frames.wire.js';
 import { planThreadResume, planThreadStart } from './launch.js';
+import { readRequest } from './requests.js';
 
 /** The calls of `codex app-server`, with the experimental ones that the queue needs. */
 export const codexProtocol: ServedProtocol = {
@@ -49,12 +51,12 @@ export const codexProtocol: ServedProtocol = {
   listLoaded: () => ({ method: 'thread/loaded/list', params: {} }),
   readLoaded: (result) => idListSchema.safeParse(result).data?.data ?? [],
 
-  enqueue: ({ nativeSessionId, clientMessageId, text }) => ({
+  enqueue: ({ nativeSessionId, clientMessageId, text, images }) => ({
     method: 'thread/queue/add',
     params: {
       threadId: nativeSessionId,
       clientUserMessageId: clientMessageId,
-      input: [{ type: 'text', text, text_elements: [] }],
+      input: planInput(text, images),
     },
   }),
   readQueued: (result) => queueAddedSchema.safeParse(result).data?.queuedSubmission.id,
@@ -78,6 +80,15 @@ export const codexProtocol: ServedProtocol = {
   }),
   readTurns,
 
+  steer: ({ nativeSessionId, nativeTurnId, clientMessageId, text }) => ({
+    method: 'turn/steer',
+    params: {
+      threadId: nativeSessionId,
+      expectedTurnId: nativeTurnId,
+      clientUserMessageId: clientMessageId,
+      input: planInput(text, []),
+    },
+  }),
   interrupt: (threadId, turnId) => ({ method: 'turn/interrupt', params: { threadId, turnId } }),
   listBackgroundWork: (threadId) => ({
     method: 'thread/backgroundTerminals/list',
@@ -96,9 +107,21 @@ export const codexProtocol: ServedProtocol = {
   unarchive: (threadId) => ({ method: 'thread/unarchive', params: { threadId } }),
 
   readRefusal,
-  declineRequest,
+  readRequest,
   readFrame: readNotification,
 };
+
+/** An image goes in as its bytes are: Codex tells their type by themselves. */
+function planInput(text: string, images: readonly ImagePart[]): readonly unknown[] {
+  const said = text === '' ? [] : [{ type: 'text', text, text_elements: [] }];
+  return [
+    ...said,
+    ...images.map(({ mediaType, data }) => ({
+      type: 'image',
+      url: `data:${mediaType};base64,${data}`,
+    })),
+  ];
+}
 
 /** A decision on the folder, or on one above it (a repository's root). */
 function decidesTrust(result: unknown, workingDir: string): boolean {
@@ -149,5 +172,6 @@ const REFUSALS: readonly (readonly [RegExp, ServedRefusal])[] = [
   [/no rollout found|thread not found|thread not loaded/, 'no_record'],
   [/queued submission not found|queue is empty/, 'not_queued'],
   [/already has an active or pending turn/, 'already_running'],
+  [/no active turn|expected active turn|not steerable|cannot steer/i, 'no_such_turn'],
   [/input_too_large|too large/, 'too_large'],
 ];

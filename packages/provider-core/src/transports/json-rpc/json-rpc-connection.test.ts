@@ -85,7 +85,7 @@ function connect() {
   const notes: unknown[] = [];
   const connection = new JsonRpcConnection(channel, {
     onNotification: (method, params) => notes.push([method, params]),
-    onRequest: (method) => (method === 'ask' ? 'no' : undefined),
+    onRequest: ({ method, reply }) => reply(method === 'ask' ? 'no' : undefined),
   });
   return { channel, connection, notes };
 }

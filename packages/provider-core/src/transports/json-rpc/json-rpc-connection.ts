@@ -28,8 +28,17 @@ export interface JsonRpcLimits {
 /** What the other side says by itself. */
 export interface JsonRpcListeners {
   readonly onNotification: (method: string, params: unknown) => void;
-  /** The answer to a request of the other side; `undefined` answers that the method is unknown. */
-  readonly onRequest: (method: string, params: unknown) => unknown;
+  /** A request of the other side waits until it is replied to. */
+  readonly onRequest: (request: JsonRpcRequest) => void;
+}
+
+/** What the other side asks. */
+export interface JsonRpcRequest {
+  readonly id: number | string;
+  readonly method: string;
+  readonly params: unknown;
+  /** Answers it; `undefined` says that the method is unknown. Does nothing once the connection is gone. */
+  readonly reply: (result: unknown) => void;
 }
 
 interface PendingCall {
@@ -108,7 +117,12 @@ export class JsonRpcConnection implements Disposable {
     if (frame.method === undefined) this.#answer(frame);
     else if (frame.id === undefined || frame.id === null) {
       this.#listeners.onNotification(frame.method, frame.params);
-    } else this.#reply(frame.id, this.#listeners.onRequest(frame.method, frame.params));
+    } else this.#ask({ ...frame, id: frame.id, method: frame.method });
+  }
+
+  #ask({ id, method, params }: JsonRpcFrame & Pick<JsonRpcRequest, 'id' | 'method'>): void {
+    const reply = (result: unknown) => this.#reply(id, result);
+    this.#listeners.onRequest({ id, method, params, reply });
   }
 
   #answer({ id, result, error }: JsonRpcFrame): void {
@@ -119,6 +133,7 @@ export class JsonRpcConnection implements Disposable {
   }
 
   #reply(id: number | string, result: unknown): void {
+    if (this.#isClosed) return;
     const error = { code: METHOD_NOT_FOUND, message: 'not supported by this client' };
     this.#channel.send(JSON.stringify(result === undefined ? { id, error } : { id, result }));
   }

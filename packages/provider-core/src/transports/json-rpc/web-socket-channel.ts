@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { withDeadline } from '../tmux/deadline.js';
 import type { TextChannel } from './json-rpc-connection.js';
@@ -6,15 +7,25 @@ import { JsonRpcLost } from './json-rpc-error.js';
 /** A history of 10,000 turns is answered in one message. */
 const MAX_MESSAGE_BYTES = 512 * 1024 * 1024;
 
+/** A channel that can be told whether it keeps the process alive. */
+export interface WebSocketChannel extends TextChannel {
+  readonly keepsProcess: (keeps: boolean) => void;
+}
+
 /** Opens a WebSocket on a Unix socket. Rejects with the system's error, or `JsonRpcLost` at the deadline. */
 export async function openWebSocketChannel(
   socketPath: string,
   limits: { readonly deadlineMs: number; readonly signal?: AbortSignal | undefined },
-): Promise<TextChannel> {
+): Promise<WebSocketChannel> {
+  let stream: Socket | undefined;
   const socket = new WebSocket(`ws+unix:${socketPath}:/`, {
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE_BYTES,
     followRedirects: false,
+    createConnection: () => {
+      stream = connect(socketPath);
+      return stream;
+    },
   });
   const opened = new Promise<void>((resolve, reject) => {
     socket.once('open', resolve);
@@ -40,5 +51,9 @@ export async function openWebSocketChannel(
       else socket.once('close', listener);
     },
     close: () => socket.terminate(),
+    keepsProcess: (keeps) => {
+      if (keeps) stream?.ref();
+      else stream?.unref();
+    },
   };
 }

@@ -4,6 +4,7 @@ import {
   UndeliverableMessageError,
 } from '../../errors/turn-error.js';
 import type { ServedPane } from '../../spec/served-pane.js';
+import type { ImagePart } from '../../spec/turn.js';
 import type { Clock } from '../../time/clock.js';
 import { waitUntil } from '../../time/wait-until.js';
 import { JsonRpcLost, JsonRpcRefusal } from '../json-rpc/json-rpc-error.js';
@@ -16,6 +17,7 @@ export interface DeliverRequest {
   readonly nativeSessionId: string;
   readonly fence: LeaseFence;
   readonly text: string;
+  readonly images: readonly ImagePart[];
   readonly turnId: string;
   /** An earlier try may have put it in: look first. */
   readonly lookFirst: boolean;
@@ -92,8 +94,9 @@ async function findQueued(request: DeliverRequest): Promise<string | undefined> 
 }
 
 async function enqueue(request: DeliverRequest): Promise<string | undefined> {
-  const { way, connection, nativeSessionId, fence, text, turnId, signal } = request;
-  const call = way.protocol.enqueue({ nativeSessionId, clientMessageId: turnId, text });
+  const { way, connection, nativeSessionId, fence, text, images, turnId, signal } = request;
+  const message = { nativeSessionId, clientMessageId: turnId, text, images };
+  const call = way.protocol.enqueue(message);
   try {
     const result = await connection.call(call, {
       signal,

@@ -10,6 +10,7 @@ import { findProcessesByEnvironment } from '../../state/process-tree.js';
 import { systemClock } from '../../time/clock.js';
 import { waitUntil } from '../../time/wait-until.js';
 import type { SessionContext } from '../session-transport.js';
+import { closeIdleConnections } from './connect-to-server.js';
 import { ensureServer, type RunningServer, restoreWatchdog } from './ensure-server.js';
 import {
   listServerDirs,
@@ -142,6 +143,7 @@ describe('the watchdog', () => {
     await saveSessionMark(inTurn.place.dir, { nativeSessionId: 'turn', recordPath });
     inTurn.connection[Symbol.dispose]();
     unused.connection[Symbol.dispose]();
+    await closeIdleConnections();
 
     await untilDead(unused.record);
     // They were started before and looked at as often.
@@ -151,6 +153,7 @@ describe('the watchdog', () => {
     ]);
     await appendFile(recordPath, `{${END}}\n`);
     withClient.connection[Symbol.dispose]();
+    await closeIdleConnections();
     await Promise.all([untilDead(inTurn.record), untilDead(withClient.record)]);
   });
 

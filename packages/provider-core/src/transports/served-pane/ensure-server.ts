@@ -11,7 +11,8 @@ import { waitUntil } from '../../time/wait-until.js';
 import { createChildEnvironment } from '../child-environment.js';
 import { spawnDetached } from '../run-process.js';
 import type { SessionContext } from '../session-transport.js';
-import { connectToServer, type ServerConnection } from './server-connection.js';
+import { connectToOwnServer } from './connect-to-server.js';
+import type { ServerConnection } from './server-connection.js';
 import { readServerRecord, saveServerRecord, serverFiles } from './server-files.js';
 import { planServerPlace, type ServerPlace } from './server-place.js';
 import { endServerProcesses, observeServer, observeWatchdog } from './server-process.js';
@@ -65,7 +66,7 @@ async function attach(
   const state = observeServer(record);
   if (state === 'unknown') throw unresponsive(request, 'its process cannot be seen from here');
   if (state === 'dead') return undefined;
-  const connection = await connectOrNot(request, record.socketPath);
+  const connection = await connectOrNot(request, record);
   if (!connection) return undefined;
   // Our mark stands, so either the one who stops sees it, or we see here that it is stopping.
   if (!(await exists(serverFiles(place.dir).stopping))) {
@@ -78,10 +79,10 @@ async function attach(
 /** Nothing when nobody listens; a server that listens and does not answer is an error. */
 async function connectOrNot(
   { way, context, deadlineMs, signal }: EnsureServerRequest,
-  socketPath: string,
+  record: ServerRecord,
 ): Promise<ServerConnection | undefined> {
   try {
-    return await connectToServer(way, context, socketPath, { deadlineMs, signal });
+    return await connectToOwnServer(way, context, record, { deadlineMs, signal });
   } catch (error) {
     if (isNobodyThere(error)) return undefined;
     throw error;
@@ -201,7 +202,7 @@ async function spawnWatchdog(
 
 async function awaitServer(
   request: EnsureServerRequest,
-  { dir, socketPath }: ServerPlace,
+  { dir }: ServerPlace,
   record: ServerRecord,
 ): Promise<ServerConnection> {
   const { context, deadlineMs, signal } = request;
@@ -209,7 +210,7 @@ async function awaitServer(
     return await waitUntil(
       async () => {
         if (observeWatchdog(record) === 'dead') throw exited(request, await readLog(dir));
-        return (await exists(serverFiles(dir).pid)) && (await connectOrNot(request, socketPath));
+        return (await exists(serverFiles(dir).pid)) && (await connectOrNot(request, record));
       },
       { awaiting: 'the server to answer', deadlineMs, signal, intervalMs: 5, clock: context.clock },
     );

@@ -4,7 +4,9 @@ import { waitUntil } from '../../time/wait-until.js';
 import { JsonRpcRefusal } from '../json-rpc/json-rpc-error.js';
 import type { SessionContext } from '../session-transport.js';
 import type { RunningServer } from './ensure-server.js';
+import { findRunningTurn } from './find-running-turn.js';
 import { endServerProcesses } from './server-process.js';
+import type { ActivityParts } from './session-activity.js';
 
 export interface InterruptRequest {
   readonly way: ServedPane;
@@ -75,7 +77,7 @@ async function interruptOnce(request: InterruptRequest): Promise<boolean> {
   const limits = { deadlineMs };
   const status = await server.connection.call(protocol.readSession(opened.nativeSessionId), limits);
   if (protocol.readActivity(status) === 'idle') return true;
-  const turnId = request.runningTurnId ?? (await findRunning(request));
+  const turnId = request.runningTurnId ?? (await findRunningTurn(partsOf(request), limits));
   if (turnId === undefined) return false;
   await server.connection
     .call(protocol.interrupt(opened.nativeSessionId, turnId), limits)
@@ -99,10 +101,8 @@ async function endWork({ way, server, opened, calls, deadlineMs }: InterruptRequ
   }
 }
 
-async function findRunning({ way, server, opened }: InterruptRequest): Promise<string | undefined> {
-  const call = way.protocol.listTurns(opened.nativeSessionId);
-  const turns = way.protocol.readTurns(await server.connection.call(call).catch(ignoreRefusal));
-  return turns.find((turn) => turn.isRunning)?.nativeTurnId;
+function partsOf({ way, server, opened }: InterruptRequest): ActivityParts {
+  return { way, connection: server.connection, nativeSessionId: opened.nativeSessionId };
 }
 
 /** The turn ended by itself meanwhile. */

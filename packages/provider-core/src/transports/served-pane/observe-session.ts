@@ -1,7 +1,7 @@
 import type { ServedPane } from '../../spec/served-pane.js';
 import type { ProcessObservation, SessionContext } from '../session-transport.js';
+import { connectToServer } from './connect-to-server.js';
 import { isNobodyThere } from './ensure-server.js';
-import { connectToServer } from './server-connection.js';
 import { listServerDirs, readServerRecord, readSessionMark } from './server-files.js';
 import { observeServer } from './server-process.js';
 import type { ServerRecord } from './server-record.wire.js';
@@ -41,7 +41,7 @@ async function observeOnServer(
   const limits = { deadlineMs: OBSERVE_DEADLINE_MS };
   const { protocol } = way;
   try {
-    using connection = await connectToServer(way, context, record.socketPath, limits);
+    using connection = await connectToServer(way, record, limits);
     const loaded = protocol.readLoaded(await connection.call(protocol.listLoaded(), limits));
     if (!loaded.includes(nativeSessionId)) return { state: 'gone' };
     const status = await connection.call(protocol.readSession(nativeSessionId), limits);

@@ -162,6 +162,8 @@ async function attachOrResume(parts: OpenParts, target: AttachTarget): Promise<A
   const { server, trust, nativeSessionId } = target;
   try {
     const call = way.protocol.resumeSession({ config: context.config, nativeSessionId, trust });
+    // What waits for an answer comes with the session, maybe before our listener stands.
+    server.connection.expect(nativeSessionId);
     const result = await server.connection.call(call, callLimits(request));
     const opened = way.protocol.readOpenedSession(result);
     if (!opened) throw unreadableAnswer(context, call.method);

@@ -3,7 +3,9 @@ import type { EndProcessesReport } from '../../state/process-tree.js';
 import { waitUntil } from '../../time/wait-until.js';
 import { JsonRpcRefusal } from '../json-rpc/json-rpc-error.js';
 import type { SessionContext } from '../session-transport.js';
-import { connectToServer, type ServerConnection } from './server-connection.js';
+import { connectToServer } from './connect-to-server.js';
+import { findRunningTurn } from './find-running-turn.js';
+import type { ServerConnection } from './server-connection.js';
 import {
   listSessionMarks,
   readServerRecord,
@@ -11,7 +13,8 @@ import {
   removeSessionMark,
   saveSessionMark,
 } from './server-files.js';
-import { observeServer } from './server-process.js';
+import { endServerProcesses, observeServer } from './server-process.js';
+import type { ServerRecord } from './server-record.wire.js';
 import { stopUnwantedServer } from './stop-server.js';
 
 export interface ReleaseRequest {
@@ -25,22 +28,38 @@ export interface ReleaseRequest {
 
 /**
  * Takes the session out of its server: its turn is interrupted, what it started is ended. The last session takes the
- * server with it.
+ * server with it, and so does a server that does not answer: whatever else it runs is lost to everybody.
  */
 export async function releaseSession(request: ReleaseRequest): Promise<EndProcessesReport> {
   const { dir, nativeSessionId, context, deadlineMs } = request;
   const record = await readServerRecord(dir);
   const isAlive = record !== undefined && observeServer(record) !== 'dead';
-  if (isAlive && record.server) {
-    using connection = await connectToServer(request.way, context, record.socketPath, {
-      deadlineMs,
-    });
+  const hasLetGo = !isAlive || !record.server || (await letGo(request, record));
+  await removeSessionMark(dir, nativeSessionId);
+  const graceMs = Math.min(FORCED_GRACE_MS, deadlineMs);
+  const forced = hasLetGo
+    ? NOTHING
+    : await endServerProcesses(record, { graceMs, clock: context.clock });
+  const stopped = await stopUnwantedServer(dir, context, deadlineMs);
+  return { ended: forced.ended + stopped.ended, left: [...forced.left, ...stopped.left] };
+}
+
+const NOTHING: EndProcessesReport = { ended: 0, left: [] };
+const FORCED_GRACE_MS = 1_000;
+
+/** False when the server did not let go of the session in time. */
+async function letGo(request: ReleaseRequest, record: ServerRecord): Promise<boolean> {
+  const { way, context, dir, nativeSessionId, deadlineMs } = request;
+  try {
+    using connection = await connectToServer(way, record, { deadlineMs });
     await interruptRunning(request, connection);
     const others = (await listSessionMarks(dir)).filter((id) => id !== nativeSessionId);
     if (others.length > 0) await unload(request, connection);
+    return true;
+  } catch (error) {
+    context.logger.warn({ err: error }, 'session ended by force');
+    return false;
   }
-  await removeSessionMark(dir, nativeSessionId);
-  return stopUnwantedServer(dir, context, deadlineMs);
 }
 
 /** An interrupted turn is recorded as such; a killed one is not. */
@@ -51,12 +70,9 @@ async function interruptRunning(
   const { protocol } = way;
   const limits = { deadlineMs };
   try {
-    const turns = protocol.readTurns(
-      await connection.call(protocol.listTurns(nativeSessionId), limits),
-    );
-    const running = turns.find((turn) => turn.isRunning);
-    if (!running) return;
-    await connection.call(protocol.interrupt(nativeSessionId, running.nativeTurnId), limits);
+    const turnId = await findRunningTurn({ way, connection, nativeSessionId }, limits);
+    if (turnId === undefined) return;
+    await connection.call(protocol.interrupt(nativeSessionId, turnId), limits);
     await waitUntil(
       async () => {
         const status = await connection.call(protocol.readSession(nativeSessionId), limits);
@@ -65,7 +81,7 @@ async function interruptRunning(
       { awaiting: 'the interrupted turn', ...limits, clock: context.clock, layer: 'served-pane' },
     );
   } catch (error) {
-    // A session without a turn has no list of turns, and one that is not loaded runs nothing.
+    // One that is not loaded runs nothing.
     if (!(error instanceof JsonRpcRefusal)) throw error;
   }
 }

@@ -1,25 +1,36 @@
+import type { HostDecision } from '../../spec/host-request.js';
 import type { RecordCursor, RecordEvent } from '../../spec/record-event.js';
-import type { OpenedServedSession, ServedActivity, SessionTrust } from '../../spec/served-pane.js';
+import type { OpenedServedSession, ServedFrame, SessionTrust } from '../../spec/served-pane.js';
+import type { SteerResult } from '../../spec/turn.js';
 import { startTicker } from '../../time/ticker.js';
-import { JsonRpcLost, JsonRpcRefusal } from '../json-rpc/json-rpc-error.js';
 import type {
   EffectiveSettings,
   FollowedEvent,
   InterruptOptions,
   OpenSession,
   SessionActivity,
+  SteerRequest,
   SubmitRequest,
 } from '../session-transport.js';
 import { deliverMessage } from './deliver-message.js';
 import type { RunningServer } from './ensure-server.js';
 import { EventQueue } from './event-queue.js';
+import { followFirstTurn } from './first-turn.js';
 import { followRecord } from './follow-record.js';
 import { interruptSession } from './interrupt-session.js';
 import type { OpenParts } from './open-served-session.js';
 import { PaneView } from './pane-view.js';
 import { observeServer } from './server-process.js';
+import {
+  type ActivityParts,
+  askActivity,
+  askSettledActivity,
+  countBackgroundWork,
+} from './session-activity.js';
 import { takeRecordCursor } from './session-record.js';
+import { SessionRequests } from './session-requests.js';
 import type { ShownPane } from './shown-pane.js';
+import { steerSession } from './steer-session.js';
 
 /** How a session was opened. */
 export interface ServedSessionParts extends OpenParts {
@@ -37,10 +48,6 @@ export interface ServedSessionParts extends OpenParts {
 }
 
 const FENCE_LOOK_MS = 1_000;
-const ACTIVITY_DEADLINE_MS = 3_000;
-const SETTLE_MS = 250;
-/** How often a new session is asked whether it has a record by now. */
-const FIRST_TURN_POLL_MS = 10;
 
 /** One session on a server of ours, over a connection of its own. */
 export class ServedSession implements OpenSession {
@@ -58,6 +65,9 @@ export class ServedSession implements OpenSession {
   /** Our message that was found in a turn already: it may stand before the cursor. */
   #takenBefore: string | undefined;
   readonly #pane: PaneView;
+  readonly #requests: SessionRequests;
+  /** The first turn of a new session, until it can be followed. */
+  #firstTurn: Promise<boolean> | undefined;
   readonly #submitted = new Set<string>();
   #runningTurnId: string | undefined;
   readonly #endedTurns = new Set<string>();
@@ -86,19 +96,19 @@ export class ServedSession implements OpenSession {
       },
       parts.pane,
     );
-    this.#stopListening = server.connection.listen({
-      onFrame: (frame) => {
-        if (frame.nativeSessionId !== this.nativeSessionId) return;
-        this.#runningTurnId = frame.runningTurnId ?? this.#runningTurnId;
-        if (frame.endedTurnId === this.#runningTurnId) this.#runningTurnId = undefined;
-        // The record was faster: what still comes of that turn must not look like the next one's.
-        if (frame.nativeTurnId !== undefined && this.#endedTurns.has(frame.nativeTurnId)) return;
-        for (const event of frame.events) this.#tell(event);
-      },
-      onDecline: ({ nativeSessionId = this.nativeSessionId, event }) => {
-        if (nativeSessionId === this.nativeSessionId) this.#tell(event);
-      },
+    this.#requests = new SessionRequests({
+      answersRequests: request.answersRequests,
+      fence: request.fence,
+      tell: (event) => this.#queue?.push(event),
+      tellDeclined: (event) => this.#tell(event),
     });
+    this.#stopListening = server.connection.listen({
+      nativeSessionId: this.nativeSessionId,
+      onFrame: (frame) => this.#takeFrame(frame),
+      onRequest: (asked) => this.#requests.take(asked),
+      onSettled: (asked) => this.#requests.settle(asked),
+    });
+    server.connection.onClosed(() => this.#requests.lose());
     // Without a record there is nothing a pane could show yet.
     if (parts.isFollowed && parts.hasRecord) this.#pane.want({ replace: server.wasStarted });
     // For JSON-RPC the fence is the connection: who has lost the lease has none.
@@ -116,10 +126,11 @@ export class ServedSession implements OpenSession {
   }
 
   async activity(): Promise<SessionActivity> {
-    const activity = await this.#askActivity();
     const isFirst = this.#isJustOpened;
     this.#isJustOpened = false;
-    return isFirst && activity === 'busy' ? this.#settledActivity() : activity;
+    return isFirst
+      ? askSettledActivity(this.#activityParts, this.#parts.context.clock)
+      : askActivity(this.#activityParts);
   }
 
   async takeCursor(): Promise<RecordCursor> {
@@ -129,7 +140,7 @@ export class ServedSession implements OpenSession {
     return recordPath === undefined ? { length: 0 } : takeRecordCursor(recordPath);
   }
 
-  async submit({ text, turnId, mayStandInComposer, signal }: SubmitRequest): Promise<void> {
+  async submit({ text, images, turnId, mayStandInComposer, signal }: SubmitRequest): Promise<void> {
     const { way, server, request, context, wasResumed } = this.#parts;
     this.#submitted.add(turnId);
     const outcome = await deliverMessage({
@@ -138,6 +149,7 @@ export class ServedSession implements OpenSession {
       nativeSessionId: this.nativeSessionId,
       fence: request.fence,
       text,
+      images,
       turnId,
       lookFirst: mayStandInComposer || wasResumed,
       clock: context.clock,
@@ -145,6 +157,8 @@ export class ServedSession implements OpenSession {
     });
     if (outcome === 'taken') this.#takenBefore = turnId;
     if (this.#parts.hasRecord) return;
+    // Who started the session follows it already; another one only resumes it once there is a record.
+    if (!this.#parts.isFollowed) this.#firstTurn = this.#untilFollowed();
     this.#pane.want({ replace: false, whenReady: () => this.#untilFollowed() });
     this.#pane.show();
   }
@@ -155,6 +169,7 @@ export class ServedSession implements OpenSession {
     const queue = new EventQueue<FollowedEvent>();
     for (const event of this.#early.splice(0)) queue.push(event);
     this.#queue = queue;
+    this.#requests.repeat();
     const stop = new AbortController();
     const stopped = AbortSignal.any([stop.signal, signal, this.#ended.signal]);
     stopped.addEventListener('abort', () => queue.end(), { once: true });
@@ -182,11 +197,26 @@ export class ServedSession implements OpenSession {
     }
   }
 
+  async steer(request: SteerRequest): Promise<SteerResult> {
+    const { context } = this.#parts;
+    const { fence } = this.#parts.request;
+    return steerSession({ ...this.#activityParts, fence, clock: context.clock, request });
+  }
+
+  answerRequest(requestId: string, decision: HostDecision): Promise<'taken' | 'gone'> {
+    return this.#requests.answer(requestId, decision);
+  }
+
+  backgroundWork(): Promise<number | 'unknown'> {
+    return countBackgroundWork(this.#activityParts);
+  }
+
   async interrupt({ deadlineMs, turnId }: InterruptOptions): Promise<void> {
     const runningTurnId = this.#runningTurnId;
     // Also what an earlier process put in and this one only attached to.
     const submitted = new Set([...this.#submitted, turnId]);
     const calls = this.#turnCalls;
+    this.#requests.interrupt();
     await interruptSession({ ...this.#parts, runningTurnId, submitted, calls, deadlineMs });
   }
 
@@ -194,31 +224,23 @@ export class ServedSession implements OpenSession {
     this.#ended.abort();
     this.#stopListening();
     this.#fenceWatch[Symbol.dispose]();
+    await this.#firstTurn;
     await this.#pane.settled();
     this.#parts.server.connection[Symbol.dispose]();
   }
 
-  /** The record holds a turn's end a moment before the server calls itself idle. */
-  async #settledActivity(): Promise<SessionActivity> {
-    const { clock } = this.#parts.context;
-    const end = clock.monotonicMs() + SETTLE_MS;
-    let activity: SessionActivity = 'busy';
-    while (activity === 'busy' && clock.monotonicMs() < end) {
-      await clock.sleep(FIRST_TURN_POLL_MS);
-      activity = await this.#askActivity();
-    }
-    return activity;
+  get #activityParts(): ActivityParts {
+    const { way, server } = this.#parts;
+    return { way, connection: server.connection, nativeSessionId: this.nativeSessionId };
   }
 
-  async #askActivity(): Promise<SessionActivity> {
-    const { way, server } = this.#parts;
-    try {
-      const call = way.protocol.readSession(this.nativeSessionId);
-      const result = await server.connection.call(call, { deadlineMs: ACTIVITY_DEADLINE_MS });
-      return toSessionActivity(way.protocol.readActivity(result));
-    } catch {
-      return 'unknown';
-    }
+  #takeFrame(frame: ServedFrame): void {
+    this.#runningTurnId = frame.runningTurnId ?? this.#runningTurnId;
+    if (frame.endedTurnId === this.#runningTurnId) this.#runningTurnId = undefined;
+    if (frame.endedTurnId !== undefined) this.#requests.endTurn(frame.endedTurnId);
+    // The record was faster: what still comes of that turn must not look like the next one's.
+    if (frame.nativeTurnId !== undefined && this.#endedTurns.has(frame.nativeTurnId)) return;
+    for (const event of frame.events) this.#tell(event);
   }
 
   #tell(event: RecordEvent): void {
@@ -247,25 +269,8 @@ export class ServedSession implements OpenSession {
     return { kind: 'transport_lost', why };
   }
 
-  /** A new session can be followed and shown only once its first turn has made a record. */
-  async #untilFollowed(): Promise<boolean> {
-    const { way, context, server, request, trust } = this.#parts;
-    const { nativeSessionId } = this;
-    const call = way.protocol.resumeSession({ config: context.config, nativeSessionId, trust });
-    while (!this.#ended.signal.aborted && !server.connection.isClosed) {
-      try {
-        await server.connection.call(call, { deadlineMs: request.deadlineMs });
-        return true;
-      } catch (error) {
-        if (error instanceof JsonRpcLost) return false;
-        if (!(error instanceof JsonRpcRefusal)) throw error;
-      }
-      await context.clock.sleep(FIRST_TURN_POLL_MS);
-    }
-    return false;
+  #untilFollowed(): Promise<boolean> {
+    this.#firstTurn ??= followFirstTurn(this.#parts, this.#ended.signal);
+    return this.#firstTurn;
   }
-}
-
-function toSessionActivity(activity: ServedActivity): SessionActivity {
-  return activity === 'unloaded' ? 'unknown' : activity;
 }

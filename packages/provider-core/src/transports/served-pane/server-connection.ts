@@ -1,86 +1,59 @@
-import { CliUnusableError } from '../../errors/turn-error.js';
-import type { ServedCall, ServedDecline, ServedFrame, ServedPane } from '../../spec/served-pane.js';
-import { JsonRpcConnection, type JsonRpcLimits } from '../json-rpc/json-rpc-connection.js';
-import { openWebSocketChannel } from '../json-rpc/web-socket-channel.js';
-import type { SessionContext } from '../session-transport.js';
+import type { ServedCall } from '../../spec/served-pane.js';
+import type { JsonRpcLimits } from '../json-rpc/json-rpc-connection.js';
+import { JsonRpcLost } from '../json-rpc/json-rpc-error.js';
+import type { SessionListener, SharedConnection } from './shared-connection.js';
 
-/** What the server says by itself, as it comes. */
-export interface ServerListener {
-  readonly onFrame: (frame: ServedFrame) => void;
-  readonly onDecline: (decline: ServedDecline) => void;
-}
-
-/** One initialised connection to a server. Disposing closes it; the server and its turns go on. */
+/**
+ * One user's part of the connection to a server. Disposing closes this part alone: whoever has lost the right to write
+ * has no connection, and the others keep theirs.
+ */
 export class ServerConnection implements Disposable {
-  readonly #rpc: JsonRpcConnection;
-  readonly #listeners = new Set<ServerListener>();
+  readonly #shared: SharedConnection;
+  readonly #release: () => void;
+  readonly #stops = new Set<() => void>();
+  readonly #closed = new AbortController();
+  readonly #stopWatching: () => void;
 
-  constructor(way: ServedPane, channel: ConstructorParameters<typeof JsonRpcConnection>[0]) {
-    this.#rpc = new JsonRpcConnection(channel, {
-      onNotification: (method, params) => {
-        const frame = way.protocol.readFrame(method, params);
-        for (const listener of this.#listeners) listener.onFrame(frame);
-      },
-      onRequest: (method, params) => {
-        const decline = way.protocol.declineRequest(method, params);
-        if (decline) for (const listener of this.#listeners) listener.onDecline(decline);
-        return decline?.result;
-      },
-    });
+  constructor(shared: SharedConnection, release: () => void) {
+    this.#shared = shared;
+    this.#release = release;
+    this.#stopWatching = shared.rpc.onClosed(() => this.#closed.abort());
   }
 
   /** Calls back once when the connection is gone, at once when it is gone already. */
   onClosed(listener: () => void): () => void {
-    return this.#rpc.onClosed(listener);
+    const { signal } = this.#closed;
+    if (signal.aborted) listener();
+    else signal.addEventListener('abort', listener, { once: true });
+    return () => signal.removeEventListener('abort', listener);
   }
 
   get isClosed(): boolean {
-    return this.#rpc.isClosed;
+    return this.#closed.signal.aborted;
   }
 
-  call(call: ServedCall, limits?: JsonRpcLimits): Promise<unknown> {
-    return this.#rpc.request(call, limits);
+  /** Sends a call and gives its result, like `JsonRpcConnection.request`. */
+  async call(call: ServedCall, limits: JsonRpcLimits = {}): Promise<unknown> {
+    if (this.isClosed) throw new JsonRpcLost(call.method, false, 'closed');
+    return this.#shared.rpc.request(call, limits);
   }
 
-  notify(call: ServedCall): void {
-    this.#rpc.notify(call);
+  /** From now on the session's requests wait for a listener. Said before the session is opened. */
+  expect(nativeSessionId: string): void {
+    this.#shared.expect(nativeSessionId);
   }
 
-  listen(listener: ServerListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  listen(listener: SessionListener): () => void {
+    const stop = this.#shared.listen(listener);
+    this.#stops.add(stop);
+    return stop;
   }
 
   [Symbol.dispose](): void {
-    this.#rpc[Symbol.dispose]();
-  }
-}
-
-const CLIENT = { name: 'holdfast', version: '1' };
-
-/** Connects and introduces itself; a server of another version or home than was asked for is refused. */
-export async function connectToServer(
-  way: ServedPane,
-  context: Pick<SessionContext, 'binary' | 'cliVersion'>,
-  socketPath: string,
-  limits: { readonly deadlineMs: number; readonly signal?: AbortSignal | undefined },
-): Promise<ServerConnection> {
-  const channel = await openWebSocketChannel(socketPath, limits);
-  const connection = new ServerConnection(way, channel);
-  try {
-    const { protocol } = way;
-    const server = protocol.readServer(await connection.call(protocol.initialize(CLIENT), limits));
-    connection.notify(protocol.initialized);
-    if (server.version !== undefined && server.version !== context.cliVersion) {
-      throw new CliUnusableError(
-        context.binary,
-        'unresponsive',
-        `its server is of version ${server.version}, not ${context.cliVersion}. Nothing was sent; check which binary is installed.`,
-      );
-    }
-    return connection;
-  } catch (error) {
-    connection[Symbol.dispose]();
-    throw error;
+    this.#stopWatching();
+    for (const stop of this.#stops) stop();
+    this.#stops.clear();
+    this.#closed.abort();
+    this.#release();
   }
 }
