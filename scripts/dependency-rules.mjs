@@ -7,10 +7,11 @@ const layers = {
   errors: ['spec'],
   wire: ['spec', 'errors'],
   time: ['spec', 'errors'],
+  models: ['spec', 'errors', 'wire', 'time'],
   state: ['spec', 'errors', 'wire', 'time'],
   transports: ['spec', 'errors', 'wire', 'time', 'state'],
-  providers: ['spec', 'errors', 'wire'],
-  continuation: ['spec', 'errors', 'wire', 'time', 'state', 'transports', 'providers'],
+  providers: ['spec', 'errors', 'wire', 'models'],
+  continuation: ['spec', 'errors', 'wire', 'time', 'state', 'transports', 'providers', 'models'],
   certification: ['spec', 'errors', 'wire', 'time', 'state', 'providers'],
 };
 

@@ -61,6 +61,7 @@ export {
   UncertainDeliveryError,
   UndeliverableMessageError,
 } from './errors/turn-error.js';
+export { checkWellFormedText, isWellFormedText } from './models/well-formed-text.js';
 export {
   type ConfigOf,
   findModelProvider,

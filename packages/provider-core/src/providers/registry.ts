@@ -1,6 +1,8 @@
+import type { ModelProviderDefinition } from '../spec/model-port.js';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { SessionConfig } from '../spec/session-config.js';
 import * as builtIn from './index.js';
+import * as builtInModels from './model-providers.js';
 
 type BuiltIn = (typeof builtIn)[keyof typeof builtIn];
 
@@ -17,12 +19,38 @@ const definitions = new Map<string, ProviderDefinition>(
   Object.values(builtIn).map((definition) => [definition.id, definition]),
 );
 
+/** The ids of the model APIs that come with the package. */
+export type ModelProviderId = (typeof builtInModels)[keyof typeof builtInModels]['id'];
+
+const models = new Map<string, ModelProviderDefinition>(
+  Object.values(builtInModels).map((definition) => [definition.id, definition]),
+);
+
 /** Adds a provider of the caller's own. An id can be registered once. */
 export function registerProvider(definition: ProviderDefinition): void {
-  if (definitions.has(definition.id)) {
-    throw new TypeError(`A provider ${JSON.stringify(definition.id)} is registered already.`);
-  }
+  checkIsFree(definition.id);
   definitions.set(definition.id, definition);
+}
+
+/** Adds a model API of the caller's own. An id can be registered once, as a CLI or as a model API. */
+export function registerModelProvider(definition: ModelProviderDefinition): void {
+  checkIsFree(definition.id);
+  models.set(definition.id, definition);
+}
+
+function checkIsFree(id: string): void {
+  if (!definitions.has(id) && !models.has(id)) return;
+  throw new TypeError(`A provider ${JSON.stringify(id)} is registered already.`);
+}
+
+/** The ids of every registered model API. */
+export function listModelProviders(): readonly string[] {
+  return [...models.keys()];
+}
+
+/** The definition of a model API, if it is registered. */
+export function findModelProvider(id: string): ModelProviderDefinition | undefined {
+  return models.get(id);
 }
 
 /** The ids of every registered provider. */

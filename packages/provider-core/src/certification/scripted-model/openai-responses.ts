@@ -19,6 +19,7 @@ export const openaiResponses: ModelProtocolForm = {
   writeStream: (reply) => number(writeEvents(reply)),
   writeStreamError: (reply, code) =>
     event('response.failed', {
+      sequence_number: 0,
       response: {
         ...writeEnvelope(reply, 'failed'),
         error: { code, message: 'Scripted error in the middle of the stream.' },
@@ -133,13 +134,19 @@ function writeEvents(reply: Reply): readonly StreamPart[] {
 function writeOutputItem(reply: Reply, item: JsonRecord, index: number): readonly StreamPart[] {
   const place = { item_id: item['id'], output_index: index };
   const { empty, deltas } = cutItem(reply, item);
+  const isReasoning = item['type'] === 'reasoning';
+  const within = isReasoning ? { summary_index: 0 } : { content_index: 0 };
+  const part = { type: 'summary_text', text: '' };
   const parts: StreamPart[] = [
     event('response.output_item.added', {
       output_index: index,
       item: { ...item, ...empty, status: 'in_progress' },
     }),
+    ...(isReasoning
+      ? [event('response.reasoning_summary_part.added', { ...place, ...within, part })]
+      : []),
     ...deltas.map(([name, delta]): StreamPart => {
-      return { ...event(name, { ...place, content_index: 0, delta }), delta: true };
+      return { ...event(name, { ...place, ...within, delta }), delta: true };
     }),
     event('response.output_item.done', { output_index: index, item }),
   ];
@@ -158,7 +165,11 @@ function cutItem(
   }
   if (item['type'] === 'reasoning') {
     const name = 'response.reasoning_summary_text.delta';
-    return { empty: { summary: [] }, deltas: [[name, reply.thinking]] };
+    return {
+      empty: { summary: [] },
+      deltas: [[name, reply.thinking]],
+      place: { summary_index: 0 },
+    };
   }
   const name = 'response.output_text.delta';
   return { empty: { content: [] }, deltas: reply.pieces.map((piece) => [name, piece] as const) };
