@@ -63,6 +63,8 @@ async function resumesElsewhere(cli: CliUnderTest, lines: readonly string[]): Pr
   );
   assert.deepEqual(await subject.nativeSessions(), [subject.nativeSessionId(handle)]);
   await cliSwitch.switchOff();
+  // The process of the wrong session goes, the right one stays on disk.
+  await subject.close(handle);
   const turn = await subject.continue(handle, question);
   await checkConversation(subject, turn.handle, [hello, question]);
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   checkConversation,
@@ -9,14 +9,17 @@ import {
   scripted,
 } from '@holdfast/provider-core/certification';
 import type { CliUnderTest } from '../harness/cli-under-test.js';
+import { findProcess } from '../harness/processes.js';
 import type { RealSubject } from '../harness/real-subject.js';
 import { createSubject, hello, type KnownCase, question } from './known-case.js';
-import { findWorkingProcess, killWorkingProcess } from './session-process.js';
+import { findWorkingProcess, freeze, killWorkingProcess } from './session-process.js';
 
 /** How turns end that do not end by themselves, and what is no end. */
 export const turnEndCases: readonly KnownCase[] = [
   {
     name: 'B86: a version of tomorrow is read by its record, whatever it shows',
+    // The server of the other says its version itself.
+    providers: ['claude-code'],
     run: runsTomorrowsVersion,
   },
   {
@@ -39,7 +42,8 @@ export const turnEndCases: readonly KnownCase[] = [
   },
   {
     name: 'B99: a message that starts no turn in time is a failure, and is delivered once when tried again',
-    run: startsNoTurn,
+    run: (cli) =>
+      cli.provider === 'claude-code' ? startsNoTurnInPane(cli) : startsNoTurnInServer(cli),
   },
   {
     name: 'B106: a turn begun in the moment of an interrupt runs in the same session',
@@ -64,8 +68,8 @@ async function beginHanging(
 async function runsTomorrowsVersion(cli: CliUnderTest): Promise<void> {
   await using subject = await createSubject(cli);
   const path = join(subject.place.root, 'cli-of-tomorrow');
-  const told = cli.provider === 'codex-cli' ? 'codex-cli 99.0.0' : '99.0.0 (Claude Code)';
-  const script = `#!/bin/sh\n[ "$1" = --version ] && exec echo '${told}'\nexec '${cli.binary}' "$@"\n`;
+  const told = '[ "$1" = --version ] && exec echo \'99.0.0 (Claude Code)\'';
+  const script = `#!/bin/sh\n${told}\nexec '${cli.binary}' "$@"\n`;
   await writeFile(path, script, { mode: 0o755 });
   subject.useBinary(path);
   const { handle } = await subject.start(hello);
@@ -127,40 +131,63 @@ async function diesInTurn(cli: CliUnderTest): Promise<void> {
 async function interruptsFrozen(cli: CliUnderTest): Promise<void> {
   await using subject = await createSubject(cli);
   const { handle } = await subject.start(hello);
-  const limits = { interruptMs: 2_000 };
-  const running = await beginHanging(subject, handle, { limits });
-  const { pid, startTime } = await findWorkingProcess(subject, handle);
-  process.kill(pid, 'SIGSTOP');
-  running.interrupt();
-  await expectError(running.finished, 'turn_interrupted', { accepted: true });
-  await subject.waitUntil('the end of the frozen process', async () =>
-    (await subject.livingProcesses()).every(
-      (one) => one.pid !== pid || one.startTime !== startTime,
-    ),
-  );
+  const running = await beginHanging(subject, handle, { limits: { interruptMs: 2_000 } });
+  const working = await findWorkingProcess(subject, handle);
+  const frozen = await freeze(subject, handle);
+  try {
+    running.interrupt();
+    await expectError(running.finished, 'turn_interrupted', { accepted: true });
+    const living = await findProcess(working.pid);
+    assert.notEqual(living?.startTime, working.startTime, 'the process that did not answer');
+  } finally {
+    await frozen.thaw();
+  }
   const next = await subject.continue(handle, question);
   assert.match(next.answer, /heron/);
 }
 
-async function startsNoTurn(cli: CliUnderTest): Promise<void> {
+const limits = { openMs: 3_000, acceptMs: 3_000, busyMs: 3_000 };
+
+/** The server that should take the message in stands still. */
+async function startsNoTurnInServer(cli: CliUnderTest): Promise<void> {
   await using subject = await createSubject(cli);
   const { handle } = await subject.start(hello);
-  const { pid } = await findWorkingProcess(subject, handle);
   const turnId = crypto.randomUUID();
-  process.kill(pid, 'SIGSTOP');
-  const limits = { openMs: 3_000, acceptMs: 3_000, busyMs: 3_000 };
-  const failed = await subject
-    .continue(handle, question, { turnId, limits })
-    .catch((error: unknown) => error);
-  process.kill(pid, 'SIGCONT');
-  assert.ok(failed instanceof Error && 'kind' in failed, `it ended as ${JSON.stringify(failed)}`);
-  assert.match(
-    String(failed.kind),
-    /^(timed_out|uncertain_delivery|session_busy|cli_unusable)$/,
-    String(failed),
-  );
+  const frozen = await freeze(subject, handle);
+  const failed = subject.continue(handle, question, { turnId, limits });
+  await expectNoTurn(failed).finally(frozen.thaw);
   const turn = await subject.continue(handle, question, { turnId, onInterrupted: 'resume' });
   await checkConversation(subject, turn.handle, [hello, question]);
+}
+
+/** The CLI has the message and hangs in a hook before its turn. */
+async function startsNoTurnInPane(cli: CliUnderTest): Promise<void> {
+  await using subject = await createSubject(cli);
+  const { handle } = await subject.start(hello);
+  const turnId = crypto.randomUUID();
+  const sign = join(subject.place.root, 'hook-may-go-on');
+  const entries = await readdir(subject.place.stateDir, { recursive: true });
+  const gate = join(
+    subject.place.stateDir,
+    entries.find((entry) => entry.endsWith('gate.sh')) ?? '',
+  );
+  await rename(gate, `${gate}.own`);
+  await writeFile(
+    gate,
+    `while [ ! -e '${sign}' ]; do sleep 0.05; done\nexec /bin/sh '${gate}.own'\n`,
+  );
+  await expectNoTurn(subject.continue(handle, question, { turnId, limits }));
+  await writeFile(sign, '');
+  const turn = await subject.continue(handle, question, { turnId, onInterrupted: 'resume' });
+  await checkConversation(subject, turn.handle, [hello, question]);
+}
+
+/** Never success: the error says what is known of the message. */
+async function expectNoTurn(turn: Promise<unknown>): Promise<void> {
+  const failed = await turn.catch((error: unknown) => error);
+  assert.ok(failed instanceof Error && 'kind' in failed, `it ended as ${JSON.stringify(failed)}`);
+  const kinds = /^(timed_out|uncertain_delivery|session_busy|cli_unusable)$/;
+  assert.match(String(failed.kind), kinds, String(failed));
 }
 
 async function beginsAtInterrupt(cli: CliUnderTest): Promise<void> {

@@ -32,7 +32,7 @@ function readReason({ error, text, details = '', status }: ApiError): TurnFailed
   if (/prompt is too long|context (?:window|length|limit)/i.test(whole)) return 'context_too_long';
   if (status === 413) return 'context_too_long';
   if (/usage policy|refus/i.test(whole)) return 'refusal';
-  if (status === 400 && /\bmessages\.\d+|tool_use|tool_result|thinking/.test(whole)) {
+  if (status === 400 && /\bmessages\.\d+|tool_use|tool_result|thinking|surrogate/.test(whole)) {
     return 'history_rejected';
   }
   // No status: the connection broke, or the stream ended in an error.

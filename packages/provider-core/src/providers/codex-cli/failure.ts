@@ -15,11 +15,28 @@ export function classifyFailure({ message, info }: CodexFailure): FailedTurn['re
   const byName = NAMED_REASONS[toSnakeCase(info.name ?? 'other')];
   const named = byStatus ?? byName;
   if (named) return named;
-  // A stream that breaks on each try ends with the info `other`.
-  return /stream (disconnected|closed)|connection (failed|reset)/i.test(message)
-    ? 'broken_stream'
-    : 'unknown';
+  return readBody(message) ?? 'unknown';
 }
+
+/** A request that the vendor refuses comes with the info `other` and the body of its answer as the message. */
+function readBody(message: string): FailedTurn['reason'] | undefined {
+  const code = /"code"\s*:\s*"(\w+)"/.exec(message)?.[1] ?? '';
+  return VENDOR_CODES[code] ?? PHRASES.find(({ says }) => says.test(message))?.reason;
+}
+
+const VENDOR_CODES: Readonly<Record<string, FailedTurn['reason']>> = {
+  context_length_exceeded: 'context_too_long',
+  model_not_found: 'model_not_found',
+  // What one endpoint has encrypted, another one cannot read.
+  invalid_encrypted_content: 'history_rejected',
+};
+
+/** For what has no code. */
+const PHRASES: readonly { readonly says: RegExp; readonly reason: FailedTurn['reason'] }[] = [
+  { says: /No tool output found for function call/i, reason: 'history_rejected' },
+  // A stream that breaks on each try.
+  { says: /stream (disconnected|closed)|connection (failed|reset)/i, reason: 'broken_stream' },
+];
 
 const STATUS_REASONS: Readonly<Record<number, FailedTurn['reason']>> = {
   401: 'auth_required',
