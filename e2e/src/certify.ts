@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import type { CertificationOutcome } from './certify/certification-row.js';
+import { casesOf } from '@holdfast/provider-core/certification';
+import type { CertificationOutcome, CertificationRow } from './certify/certification-row.js';
 import { writeCertificationTable } from './certify/certification-table.js';
-import { listJobs } from './certify/list-jobs.js';
+import { claimsUnderTest, listJobs } from './certify/list-jobs.js';
 import { proveOnce } from './certify/prove-once.js';
 import { readClisUnderTest } from './harness/cli-under-test.js';
 import { endWithCount, readCommandLine } from './harness/command-line.js';
@@ -9,8 +10,8 @@ import { runJobs } from './harness/run-jobs.js';
 import { runPlantedFaults } from './planted/run-planted-faults.js';
 
 /**
- * Runs every certification that a claim makes binding, on the real CLIs in real tmux, against provider-core and through
- * agent. `--json` prints one row each; `--planted` runs the faults that the proofs must catch instead.
+ * Runs every certification that a claim makes binding, on the real CLIs, in every way they are driven, against
+ * provider-core and through agent. `--json` prints one row each; `--planted` runs the faults that the proofs must catch.
  */
 const options = readCommandLine();
 const clis = await readClisUnderTest({
@@ -21,33 +22,49 @@ const clis = await readClisUnderTest({
 if (options.planted) {
   endWithCount(await runPlantedFaults(clis, options));
 } else {
-  const jobs = listJobs(clis, options);
-  const outcomes = await runJobs(jobs, Number(options.jobs), async (job) => {
+  const outcomes = await runJobs(listJobs(clis, options), Number(options.jobs), async (job) => {
     const outcome = await proveOnce(job);
     report(outcome);
     return outcome;
   });
   const rows = outcomes.map(({ row }) => row);
-  if (options.write) {
-    const page = fileURLToPath(new URL('../../docs/certification.md', import.meta.url));
-    await writeCertificationTable(page, rows);
-  }
-  const failed = rows.filter(({ result }) => result === 'failed').length;
+  if (options.write) await writeTable(rows);
+  if (options.json) console.log(JSON.stringify(total(rows)));
+  const failed = rows.filter(({ status }) => status === 'failed').length;
   endWithCount({ passed: rows.length - failed, failed });
 }
 
-function report({ row, seconds, error }: CertificationOutcome): void {
+async function writeTable(rows: readonly CertificationRow[]): Promise<void> {
+  const page = fileURLToPath(new URL('../../docs/certification.md', import.meta.url));
+  const columns = clis.flatMap((cli) =>
+    claimsUnderTest(cli).map((claims) => ({
+      provider: cli.provider,
+      cliVersion: cli.version,
+      claims,
+    })),
+  );
+  await writeCertificationTable(page, columns, rows);
+}
+
+/** How many certifications were seen to pass everywhere they ran, and how many reported cases they cover. */
+function total(rows: readonly CertificationRow[]) {
+  const failed = new Set(rows.filter(({ status }) => status === 'failed').map(({ id }) => id));
+  const passed = [...new Set(rows.map(({ id }) => id))].filter((id) => !failed.has(id));
+  const cases = new Set(passed.flatMap(casesOf));
+  const { length: rowCount } = rows;
+  return { total: true, rows: rowCount, certifications: passed.length, cases: cases.size };
+}
+
+function report({ row, error }: CertificationOutcome): void {
+  const { id, provider, way, cliVersion, layer, status, ms } = row;
+  const name = `${provider} ${cliVersion} ${way} ${layer}: ${id}`;
   if (options.json) console.log(JSON.stringify(row));
   else {
-    const { provider, cliVersion, layer, certification, result } = row;
-    const verdict = result === 'passed' ? 'ok    ' : 'FAILED';
-    console.log(
-      `${verdict}  ${provider} ${cliVersion} ${layer}: ${certification} (${seconds.toFixed(1)} s)`,
-    );
+    const verdict = status === 'passed' ? 'ok    ' : 'FAILED';
+    console.log(`${verdict}  ${name} (${(ms / 1000).toFixed(1)} s)`);
   }
   if (error !== undefined) {
-    const { certification, provider, cliVersion, layer } = row;
     const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    process.stderr.write(`${provider} ${cliVersion} ${layer} ${certification}: ${detail}\n`);
+    process.stderr.write(`${name}: ${detail}\n`);
   }
 }

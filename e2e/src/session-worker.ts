@@ -4,7 +4,13 @@ import { installFaults } from './harness/install-faults.js';
 import { plantFault } from './harness/worker/plant-fault.js';
 import { runInAgent } from './harness/worker/run-in-agent.js';
 import { runInProviderCore } from './harness/worker/run-in-provider-core.js';
-import { plantInReports, reportLine, type WorkerCommand } from './harness/worker/worker-command.js';
+import {
+  type OrderTarget,
+  plantInReports,
+  reportLine,
+  type WorkerCommand,
+  type WorkerOrder,
+} from './harness/worker/worker-command.js';
 
 /** A service that runs one call and ends: a command on stdin, what happens as JSON lines on stdout. */
 const layers = { 'provider-core': runInProviderCore, agent: runInAgent };
@@ -15,20 +21,38 @@ const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const { value } = await lines.next();
 const command: WorkerCommand = JSON.parse(value);
 const interrupts = new AbortController();
-void listenForInterrupt();
+let steer: Parameters<OrderTarget['onSteer']>[0] | undefined;
+void obeyOrders();
 
 try {
   plantInReports(command.plant);
-  const planted = { ...command, action: await plantFault(command) };
-  await layers[command.layer](planted, interrupts.signal);
+  await layers[command.layer](await plantFault(command), {
+    interrupted: interrupts.signal,
+    onSteer: (next) => {
+      steer = next;
+    },
+  });
 } catch (error) {
   reportLine({ type: 'error', error: describe(error) });
 }
 process.exit(0);
 
-async function listenForInterrupt(): Promise<void> {
-  const { value: next } = await lines.next();
-  if (next === 'interrupt') interrupts.abort();
+async function obeyOrders(): Promise<void> {
+  for (;;) {
+    const { value: line, done } = await lines.next();
+    if (done) return;
+    const order: WorkerOrder = JSON.parse(line);
+    if (order.order === 'interrupt' && command.plant !== 'ignores_interrupts') interrupts.abort();
+    if (order.order === 'steer') void steerTurn(order.text);
+  }
+}
+
+async function steerTurn(text: string): Promise<void> {
+  const result = await steer?.(text).catch((error: unknown) => ({
+    outcome: 'unknown' as const,
+    detail: `steer was rejected: ${String(error)}`,
+  }));
+  if (result) reportLine({ type: 'steered', result });
 }
 
 function describe(error: unknown): unknown {

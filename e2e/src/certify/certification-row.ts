@@ -1,3 +1,4 @@
+import type { Way } from '@holdfast/provider-core';
 import type { CertificationId } from '@holdfast/provider-core/certification';
 
 /** The layer that was driven. */
@@ -5,18 +6,20 @@ export type CertifiedLayer = 'provider-core' | 'agent';
 
 /** What one run of one certification showed. */
 export interface CertificationRow {
+  readonly id: CertificationId;
   readonly provider: string;
-  readonly transport: 'tmux';
+  readonly way: Way;
   readonly cliVersion: string;
-  readonly certification: CertificationId;
-  readonly evidence: 'real-binary';
-  readonly result: 'passed' | 'failed';
+  /** The major version of the Node that drove it. */
+  readonly node: string;
   readonly layer: CertifiedLayer;
+  readonly evidence: 'real-binary';
+  readonly status: 'passed' | 'failed';
+  readonly ms: number;
 }
 
-/** A row with what people want to know besides. */
+/** A row with what went wrong. */
 export interface CertificationOutcome {
   readonly row: CertificationRow;
-  readonly seconds: number;
   readonly error?: unknown;
 }

@@ -12,7 +12,7 @@ const CASE_LIMIT_MS = 180_000;
 const PLANTED_DEADLINE_MS = 10_000;
 
 export interface ProofJob extends RealSubjectOptions {
-  readonly certification: CertificationRow['certification'];
+  readonly certification: CertificationRow['id'];
   /** A fault that the proof must catch. */
   readonly fault?: PlantedFault;
 }
@@ -26,20 +26,18 @@ export async function proveOnce(job: ProofJob): Promise<CertificationOutcome> {
   } catch (reason) {
     error = reason ?? new Error('The proof was rejected without a reason.');
   }
-  const row = {
+  const row: CertificationRow = {
+    id: job.certification,
     provider: job.cli.provider,
-    transport: 'tmux',
+    way: job.way ?? 'tmux',
     cliVersion: job.cli.version,
-    certification: job.certification,
-    evidence: 'real-binary',
-    result: error === undefined ? 'passed' : 'failed',
+    node: process.versions.node.split('.')[0] ?? '',
     layer: job.layer,
-  } as const;
-  return {
-    row,
-    seconds: (performance.now() - started) / 1000,
-    ...(error !== undefined && { error }),
+    evidence: 'real-binary',
+    status: error === undefined ? 'passed' : 'failed',
+    ms: Math.round(performance.now() - started),
   };
+  return { row, ...(error !== undefined && { error }) };
 }
 
 async function prove({ certification, fault, ...options }: ProofJob): Promise<void> {

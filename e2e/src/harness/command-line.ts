@@ -5,6 +5,9 @@ const help = `Options, where the program knows them:
   --provider ID            this provider alone
   --cli-version VERSION    this version alone
   --jobs N                 how many sessions at once (2)
+  --way WAY,WAY            certify: tmux, structured or per_turn alone
+  --node 20,22,24|all      certify: which Node drives (npm run certify; our own)
+  --depth core|smoke       certify: less of an older version, or only that sessions start and go on
   --layer LAYER            certify: provider-core or agent alone
   --through-agent seed     certify: through agent only the five certifications of every layer
   --only ID,ID             certify: these certifications alone
@@ -39,6 +42,8 @@ function parseOptions() {
       write: { type: 'boolean', default: false },
       planted: { type: 'boolean', default: false },
       layer: { type: 'string' },
+      way: { type: 'string' },
+      depth: { type: 'string' },
       'through-agent': { type: 'string', default: 'all' },
       only: { type: 'string' },
       jobs: { type: 'string', default: '2' },

@@ -1,4 +1,4 @@
-import type { TurnLimits } from '@holdfast/provider-core';
+import type { Way } from '@holdfast/provider-core';
 import type { HandleJson, SubjectTurnOptions } from '@holdfast/provider-core/certification';
 import type { CliUnderTest } from './cli-under-test.js';
 import type { ProviderFixture } from './providers/provider-fixture.js';
@@ -7,6 +7,10 @@ import type { ProviderFixture } from './providers/provider-fixture.js';
 export interface RealSubjectOptions {
   readonly cli: CliUnderTest;
   readonly layer: 'provider-core' | 'agent';
+  /** `tmux` when absent. Any other way runs on a PATH without tmux, unless a turn says otherwise. */
+  readonly way?: Way | undefined;
+  /** The Node that runs the workers; our own when absent. */
+  readonly node?: string | undefined;
   /** A fault planted in the layer that the workers run. */
   readonly plant?: string | undefined;
   /** Laid over every configuration. */
@@ -19,5 +23,4 @@ export interface RealSubjectOptions {
 export interface RealTurnOptions extends SubjectTurnOptions {
   /** Added to the worker's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  readonly limits?: Partial<TurnLimits>;
 }

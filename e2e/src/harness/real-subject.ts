@@ -1,58 +1,45 @@
-import { readdir, rename } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { findProvider } from '@holdfast/provider-core';
 import type {
   CertificationSubject,
-  Claims,
   HandleJson,
   LossDepth,
   RunningTurn,
   SubjectTurn,
   SubjectTurnOptions,
 } from '@holdfast/provider-core/certification';
+import { FixtureSubject } from './fixture-subject.js';
 import { type DoomedSession, killSession, killWhenWritten } from './kill-session.js';
 import { findLeftovers } from './leftovers.js';
 import { type ModelLifetime, startModelLifetime } from './model-lifetime.js';
+import { writeNewerBinary } from './newer-binary.js';
 import { orphanLease } from './orphan-lease.js';
+import { createPathWithoutTmux } from './path-without-tmux.js';
 import { createPlace, type Place } from './place.js';
-import { findProcessesOf, killUntilGone } from './processes.js';
-import { getProviderFixture } from './providers/index.js';
-import type { ProviderFixture } from './providers/provider-fixture.js';
+import { killUntilGone } from './processes.js';
 import type { RealSubjectOptions, RealTurnOptions } from './real-subject-options.js';
 import { sendOnceShown } from './send-once-shown.js';
-import { createTmuxDoor, type TmuxDoor } from './tmux.js';
 import { waitFor } from './wait-for.js';
-import type { WorkerAction } from './worker/worker-command.js';
+import type { WorkerAction, WorkerCommand } from './worker/worker-command.js';
 import { startWorker, type WorkerProcess } from './worker-process.js';
 
-/** A layer over a real CLI in real tmux, with folders, a model and a tmux server of its own. */
-export class RealSubject implements CertificationSubject, AsyncDisposable {
-  readonly claims: Claims;
-  readonly provider: string;
-  readonly place: Place;
-  readonly tmux: TmuxDoor;
-  readonly lifetime: ModelLifetime;
-  readonly fixture: ProviderFixture;
+/** A layer over a real CLI, driven one way, with folders, a model and a tmux server of its own. */
+export class RealSubject extends FixtureSubject implements CertificationSubject, AsyncDisposable {
   readonly #options: RealSubjectOptions;
   #binary: string;
   #deadlineMs = 60_000;
   #isKept = false;
+  /** Once a session was in a pane, whoever closes it needs tmux. */
+  #usesTmux: boolean;
   readonly #workers = new Set<WorkerProcess>();
   /** The last handle of every session, to be closed in the end. */
   readonly #open = new Map<string, HandleJson>();
 
   private constructor(options: RealSubjectOptions, place: Place, lifetime: ModelLifetime) {
+    super(options, place, lifetime);
     this.#options = options;
-    this.place = place;
-    this.lifetime = lifetime;
-    this.provider = options.cli.provider;
     this.#binary = options.cli.binary;
-    this.fixture = getProviderFixture(this.provider);
-    this.tmux = createTmuxDoor(place.stateDir);
-    const definition = findProvider(this.provider);
-    if (!definition) throw new Error(`provider-core has no provider ${this.provider}.`);
-    this.claims = definition;
+    this.#usesTmux = this.claims.way === 'tmux';
   }
 
   /** Sets up the home, the working directory and the model. */
@@ -61,31 +48,8 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
     const subject = new RealSubject(options, place, await startModelLifetime());
     const prepare = options.prepareCliHome ?? subject.fixture.prepareCliHome;
     await prepare(subject.cliHome, place);
+    if (subject.claims.way !== 'tmux') await createPathWithoutTmux(subject.#pathWithoutTmux);
     return subject;
-  }
-
-  get cliHome(): string {
-    return join(this.place.home, this.fixture.cliHomeName);
-  }
-  get workingDir(): string {
-    return this.place.workingDir;
-  }
-  get model(): string {
-    return this.fixture.model;
-  }
-  get unattended(): HandleJson {
-    return this.fixture.unattended;
-  }
-  get withoutRetries(): HandleJson {
-    return withEnv(this.fixture, this.fixture.withoutRetries);
-  }
-  get forcedPage(): HandleJson {
-    return withEnv(this.fixture, this.fixture.forcedPage);
-  }
-  get mcpFixture() {
-    const program = fileURLToPath(new URL('./mcp-fixture.js', import.meta.url));
-    const server = { command: process.execPath, args: [program] };
-    return { config: { mcpServers: { lantern: server } }, toolName: 'light_the_lantern' };
   }
 
   /** Starts the CLI through another program from here on. */
@@ -113,6 +77,7 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
       binary: this.#binary,
       endpoint: { baseUrl: this.lifetime.baseUrl + this.fixture.basePath, apiKey: 'loopback-key' },
       env: this.fixture.env,
+      ...(this.claims.way === 'per_turn' && { processLifetime: 'turn' }),
       ...this.#options.config,
       ...over,
     };
@@ -132,7 +97,7 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
     message: string,
     options: RealTurnOptions = {},
   ): RunningTurn => {
-    const { config, freezeAt, dieAt, env, ...turn } = options;
+    const { config, freezeAt, dieAt, env, images, decisions, tmuxOnPath, ...turn } = options;
     const over = config as HandleJson | undefined;
     const action: WorkerAction = handle
       ? {
@@ -140,22 +105,28 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
           provider: this.provider,
           handle,
           config: over && this.config({ ...this.#startedWith(handle), ...over }),
-          agentConfig: this.config(this.#startedWith(handle)),
+          agentConfig: this.#agentConfig(this.#startedWith(handle)),
           message,
           options: turn,
         }
       : {
           type: 'start',
           provider: this.provider,
-          config: this.config(over),
+          config: this.#options.layer === 'agent' ? this.#agentConfig(over) : this.config(over),
           message,
-          options: turn,
+          options: { transport: this.#ownTransport, ...turn },
         };
-    const worker = this.#startWorker(action, {
-      ...env,
-      ...(freezeAt && { HOLDFAST_FREEZE_STEP: `${freezeAt}:1` }),
-      ...(dieAt && { HOLDFAST_FAULT_STEP: `${dieAt}:1` }),
-    });
+    const tmux = tmuxOnPath ?? (turn.transport === 'tmux' || this.claims.way === 'tmux');
+    this.#usesTmux ||= tmux;
+    const settings = {
+      tmux,
+      env: {
+        ...env,
+        ...(freezeAt && { HOLDFAST_FREEZE_STEP: `${freezeAt}:1` }),
+        ...(dieAt && { HOLDFAST_FAULT_STEP: `${dieAt}:1` }),
+      },
+    };
+    const worker = this.#startWorker({ action, images, decisions }, settings);
     if (!handle)
       worker.handle.then(
         (known) => this.#remember(known, over),
@@ -166,36 +137,49 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
 
   inspect = async (handle: HandleJson): Promise<'present' | 'absent' | 'unknown'> => {
     const action = { type: 'inspect' as const, handle: this.providerFields(handle) };
-    const worker = this.#startWorker(action, {}, 'provider-core');
+    const worker = this.#startWorker({ action }, {}, 'provider-core');
     const { state } = (await worker.result) as { readonly state: 'present' | 'absent' | 'unknown' };
     return state;
   };
 
-  close = async (handle: HandleJson): Promise<void> => {
-    const agentConfig = this.config(this.#startedWith(handle));
-    const action = { type: 'close' as const, provider: this.provider, handle, agentConfig };
-    await this.#startWorker(action).result;
+  close = async (
+    handle: HandleJson,
+    { archive }: { readonly archive?: boolean } = {},
+  ): Promise<{ readonly archived: boolean }> => {
+    const agentConfig = this.#agentConfig(this.#startedWith(handle));
+    const { provider } = this;
+    const action = { type: 'close' as const, provider, handle, agentConfig, archive };
+    const result = await this.#startWorker({ action }).result;
     this.#open.delete(this.nativeSessionId(handle));
+    return result as { readonly archived: boolean };
   };
 
   lose = (handle: HandleJson, depth: LossDepth) => killSession(this.#doomed(handle), depth);
   killAllWhenWritten = (handle: HandleJson, path: string) =>
     killWhenWritten(this.#doomed(handle), path);
 
-  livingProcesses = () => findProcessesOf(this.place.root);
-  restartModel = () => this.lifetime.restart();
-  modelRequests = () => this.lifetime.requests();
   waitUntil = (awaited: string, probe: () => boolean | Promise<boolean>) =>
     waitFor(awaited, probe, { deadlineMs: this.#deadlineMs });
   recordedMessages = (handle: HandleJson) =>
     this.fixture.readUserMessages(this.cliHome, this.nativeSessionId(handle));
-  nativeSessions = async () => [...(await this.fixture.findRecords(this.cliHome)).keys()];
-  createFolder = () => this.place.createFolder('folder');
-  hasFiles = async (folder: string) => (await readdir(folder)).length > 0;
-  createVirginCliHome = () => this.place.createFolder('virgin');
-  writeCall = (path: string) => this.fixture.writeCall(path);
-  shellCall = (command: string) => this.fixture.shellCall(command);
   orphanLease = (handle: HandleJson) => orphanLease(this.cliHome, this.nativeSessionId(handle));
+  newerBinary = async () => {
+    const { binary, version } = this.#options.cli;
+    return { binary: await writeNewerBinary(binary, version, this.place.root) };
+  };
+
+  ageSession = async (handle: HandleJson, days: number): Promise<void> => {
+    const id = this.nativeSessionId(handle);
+    const entries = await readdir(this.place.stateDir, { recursive: true });
+    const name = entries.find((entry) => entry.includes(id) && entry.endsWith('launch.json'));
+    if (!name) throw new Error(`The state directory has no launch record of ${id}.`);
+    const path = join(this.place.stateDir, name);
+    const then = new Date(Date.now() - days * 24 * 60 * 60 * 1_000).toISOString();
+    const text = await readFile(path, 'utf8');
+    const aged = text.replace(/("updated_at"\s*:\s*")[^"]*"/, `$1${then}"`);
+    if (aged === text) throw new Error(`${path} does not say when the session was last used.`);
+    await writeFile(path, aged);
+  };
 
   removeNativeHistory = async (handle: HandleJson): Promise<void> => {
     const records = await this.fixture.findRecords(this.cliHome);
@@ -240,27 +224,44 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
     if (failures.length > 0) throw failures[0];
   }
 
+  get #pathWithoutTmux(): string {
+    return join(this.place.root, 'bin');
+  }
+
+  get #ownTransport(): 'tmux' | 'structured' {
+    return this.claims.way === 'tmux' ? 'tmux' : 'structured';
+  }
+
+  /** What an agent is made with: the session's configuration and how it is driven. */
+  #agentConfig(over?: HandleJson): HandleJson {
+    return { transport: this.#ownTransport, ...this.config(over) };
+  }
+
   #startWorker(
-    action: WorkerAction,
-    env: Readonly<Record<string, string>> = {},
+    command: Pick<WorkerCommand, 'action' | 'images' | 'decisions'>,
+    { env = {}, tmux = this.#usesTmux }: WorkerPlace = {},
     layer = this.#options.layer,
   ): WorkerProcess {
     const { stateDir, home } = this.place;
-    const command = { layer, stateDir, action, plant: this.#options.plant };
-    const worker = startWorker(command, { home, env });
+    const { plant, node } = this.#options;
+    const path = tmux || this.claims.way === 'tmux' ? {} : { PATH: this.#pathWithoutTmux };
+    const settings = { home, env: { ...path, ...env }, node };
+    const worker = startWorker({ ...command, layer, stateDir, plant }, settings);
     this.#workers.add(worker);
     void worker.exited.then(() => this.#workers.delete(worker));
     return worker;
   }
 
   #runningTurn(worker: WorkerProcess): RunningTurn {
+    const events = () => worker.events() as SubjectTurn['events'];
     const finished = worker.result.then((result) => {
-      const turn = { ...(result as SubjectTurn), events: worker.events() as SubjectTurn['events'] };
+      const { requests } = worker;
+      const turn = { ...(result as SubjectTurn), events: events(), requests: requests() };
       this.#remember(turn.handle);
       return turn;
     });
     finished.catch(() => {});
-    return { ...worker, finished, events: () => worker.events() as SubjectTurn['events'] };
+    return { ...worker, finished, events };
   }
 
   readonly #startConfigs = new Map<string, HandleJson>();
@@ -288,6 +289,7 @@ export class RealSubject implements CertificationSubject, AsyncDisposable {
   }
 }
 
-function withEnv({ env }: ProviderFixture, config: HandleJson): HandleJson {
-  return { ...config, env: { ...env, ...(config['env'] as object | undefined) } };
+interface WorkerPlace {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly tmux?: boolean;
 }

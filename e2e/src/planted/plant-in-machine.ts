@@ -41,6 +41,23 @@ const plants: Readonly<Record<NonNullable<PlantedFault['machine']>, (s: RealSubj
       },
     });
   },
+  strangers_die_too: (subject) => {
+    const { close } = subject;
+    Object.assign(subject, {
+      close: async (...call: Parameters<typeof close>) => {
+        const closed = await close(...call);
+        await killUntilGone(subject.livingProcesses);
+        return closed;
+      },
+    });
+  },
+  tmux_is_there: (subject) => {
+    const { begin } = subject;
+    Object.assign(subject, {
+      begin: (...[handle, message, options]: Parameters<typeof begin>) =>
+        begin(handle, message, { ...options, tmuxOnPath: true }),
+    });
+  },
   record_is_buffered: (subject) => {
     const { lose } = subject;
     Object.assign(subject, {

@@ -4,6 +4,7 @@ import { shellToolCall } from '@holdfast/provider-core/certification';
 import { copyPrivately } from '../copy-privately.js';
 import type { Place } from '../place.js';
 import { readJsonLines } from '../read-json-lines.js';
+import { failureOf } from './failure-of.js';
 import type { ProviderFixture } from './provider-fixture.js';
 
 /** Claude Code: one transcript a session, below `projects/<folder>/`. */
@@ -37,6 +38,30 @@ export const claudeCode: ProviderFixture = {
   writeCall: (path) => ({ name: 'Write', input: { file_path: path, content: 'written' } }),
   // Not `full`: the CLI refuses that to root.
   unattended: { toolPolicy: { permissions: 'edit', allow: ['Bash'] } },
+  askingCall: (path) => shellToolCall('anthropic-messages', `touch ${path}`),
+  asking: { toolPolicy: { permissions: 'ask' } },
+  questionCall: (question, labels) => ({
+    name: 'AskUserQuestion',
+    input: {
+      questions: [
+        {
+          question,
+          header: 'Choice',
+          multiSelect: false,
+          options: labels.map((label) => ({ label, description: `Take ${label}.` })),
+        },
+      ],
+    },
+  }),
+  backgroundCall: (command) => ({
+    name: 'Bash',
+    input: { command, description: 'Scripted background work', run_in_background: true },
+  }),
+  failure: (name) => failureOf('anthropic-messages', name),
+  stopRetries: async () => {},
+  compactingAt: async (_cliHome, tokens) => ({
+    env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(tokens) },
+  }),
   withoutRetries: { env: { CLAUDE_CODE_MAX_RETRIES: '0' } },
   forcedPage: { env: { CLAUDE_CODE_FORCE_FULLSCREEN_UPSELL: '1' } },
   readUserMessages: async (cliHome, nativeSessionId) => {

@@ -1,8 +1,9 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { shellToolCall } from '@holdfast/provider-core/certification';
+import { shellToolCall, usageLimitReached } from '@holdfast/provider-core/certification';
 import { copyPrivately } from '../copy-privately.js';
 import { readJsonLines } from '../read-json-lines.js';
+import { failureOf } from './failure-of.js';
 import type { ProviderFixture } from './provider-fixture.js';
 
 /** Codex CLI: one rollout a session, below `sessions/<year>/<month>/<day>/`. */
@@ -36,6 +37,53 @@ export const codexCli: ProviderFixture = {
   shellCall: (command) => shellToolCall('openai-responses', command),
   writeCall: (path) => shellToolCall('openai-responses', `echo written > ${path}`),
   unattended: { toolPolicy: { permissions: 'full' } },
+  askingCall: (path) => ({
+    name: 'exec_command',
+    input: {
+      cmd: `touch ${path}`,
+      sandbox_permissions: 'require_escalated',
+      justification: 'The folder is outside of the sandbox.',
+    },
+  }),
+  asking: { toolPolicy: { permissions: 'ask' } },
+  questionCall: (question, labels) => ({
+    name: 'request_user_input',
+    input: {
+      questions: [
+        {
+          id: 'choice',
+          header: 'Choice',
+          question,
+          options: labels.map((label) => ({ label, description: `Take ${label}.` })),
+        },
+      ],
+    },
+  }),
+  backgroundCall: (command) => ({
+    name: 'exec_command',
+    input: { cmd: command, yield_time_ms: 500 },
+  }),
+  failure: (name) =>
+    name === 'rate_limited'
+      ? usageLimitReached(new Date(Date.now() + 60 * 60 * 1_000))
+      : failureOf('openai-responses', name),
+  stopRetries: async (cliHome) => {
+    const path = join(cliHome, 'config.toml');
+    const lines = [
+      await readFile(path, 'utf8'),
+      '[model_providers.holdfast]',
+      'request_max_retries = 0',
+      'stream_max_retries = 0',
+    ];
+    await writeFile(path, `${lines.join('\n')}\n`);
+  },
+  compactingAt: async (cliHome, tokens) => {
+    const path = join(cliHome, 'config.toml');
+    // Before the first table: below it, the key would belong to that one.
+    const line = `model_auto_compact_token_limit = ${tokens}`;
+    await writeFile(path, `${line}\n${await readFile(path, 'utf8')}`);
+    return {};
+  },
   withoutRetries: {},
   forcedPage: {},
   readUserMessages: async (cliHome, nativeSessionId) => {

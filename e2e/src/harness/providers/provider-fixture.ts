@@ -1,4 +1,9 @@
-import type { HandleJson, ScriptedToolCall } from '@holdfast/provider-core/certification';
+import type {
+  FailureName,
+  HandleJson,
+  ScriptedStep,
+  ScriptedToolCall,
+} from '@holdfast/provider-core/certification';
 import type { Place } from '../place.js';
 
 /** Where a person's login is. */
@@ -24,6 +29,17 @@ export interface ProviderFixture {
   readonly writeCall: (path: string) => ScriptedToolCall;
   /** Runs shell calls without asking. */
   readonly unattended: HandleJson;
+  /** A call that needs to be allowed under `asking`, and what makes the CLI ask. */
+  readonly askingCall: (path: string) => ScriptedToolCall;
+  readonly asking: HandleJson;
+  readonly questionCall: (question: string, labels: readonly string[]) => ScriptedToolCall;
+  readonly backgroundCall: (command: string) => ScriptedToolCall;
+  /** How the model fails in this provider's protocol. */
+  readonly failure: (name: FailureName) => ScriptedStep;
+  /** Sets the CLI's home up so that no failed model request is tried again. */
+  readonly stopRetries: (cliHome: string) => Promise<void>;
+  /** Sets the CLI's home up so that a history of `tokens` is compacted, and gives what a session needs besides. */
+  readonly compactingAt: (cliHome: string, tokens: number) => Promise<HandleJson>;
   readonly withoutRetries: HandleJson;
   readonly forcedPage: HandleJson;
   readonly readUserMessages: (

@@ -36,6 +36,27 @@ const plants: Readonly<Record<string, Plant>> = {
     'options' in action ? { ...action, options: { ...action.options, draft: 'replace' } } : action,
   closes_nothing: (action) =>
     action.type === 'close' ? { type: 'inspect', handle: action.handle } : action,
+  ignores_provider: (action) =>
+    action.type === 'continue'
+      ? { ...action, handle: { ...action.handle, provider: action.provider } }
+      : action,
+  mixes_trace_into_prompt: (action) => {
+    const config = 'config' in action ? action.config : undefined;
+    if (!config) return action;
+    return { ...action, config: { ...config, systemPrompt: JSON.stringify(config['env']) } };
+  },
+  never_waits: (action) =>
+    'options' in action ? { ...action, options: { ...action.options, waitFor: 'turn' } } : action,
+  stays_put: (action) => {
+    if (!('options' in action)) return action;
+    const { transport: _transport, ...options } = action.options;
+    return { ...action, options };
+  },
+  archives_nothing: (action) => {
+    if (action.type !== 'close') return action;
+    const { archive: _archive, ...rest } = action;
+    return rest;
+  },
   removes_leases: async (action) => {
     if ('agentConfig' in action) {
       await rm(join(String(action.agentConfig['cliHome']), '.holdfast'), {
@@ -60,8 +81,20 @@ const plants: Readonly<Record<string, Plant>> = {
   },
 };
 
-/** The action with its planted fault, if the command has one that changes what is asked. */
-export async function plantFault(command: WorkerCommand): Promise<WorkerAction> {
-  const plant = plants[command.plant ?? ''];
-  return plant ? plant(command.action, command) : command.action;
+/** Faults in what goes along with the action. */
+const commandPlants: Readonly<Record<string, (command: WorkerCommand) => WorkerCommand>> = {
+  allows_everything: (command) => ({ ...command, decisions: [{ decision: 'allow' }] }),
+  chooses_first: ({ decisions, ...command }) => ({
+    ...command,
+    ...(decisions && { decisions: [{ decision: 'choose', choice: 0 }] }),
+  }),
+  drops_images: ({ images: _images, ...command }) => command,
+};
+
+/** The command with its planted fault, if it has one that changes what is asked. */
+export async function plantFault(command: WorkerCommand): Promise<WorkerCommand> {
+  const name = command.plant ?? '';
+  const plant = plants[name];
+  if (plant) return { ...command, action: await plant(command.action, command) };
+  return commandPlants[name]?.(command) ?? command;
 }

@@ -5,38 +5,45 @@ import {
   startCodingAgentSession,
 } from '@holdfast/provider-core';
 import { encodeCodingProviderSessionHandle } from '@holdfast/provider-core/wire';
-import { reportLine, reportTurn, type WorkerCommand } from './worker-command.js';
+import { hostOf, messageOf } from './host-of-worker.js';
+import { type OrderTarget, reportLine, reportTurn, type WorkerCommand } from './worker-command.js';
 
 /** Makes the call through provider-core's public functions alone. */
 export async function runInProviderCore(
-  { action, stateDir }: WorkerCommand,
-  interrupted: AbortSignal,
+  command: WorkerCommand,
+  target: OrderTarget,
 ): Promise<void> {
+  const { action, stateDir } = command;
+  const host = hostOf(command);
   switch (action.type) {
     case 'start': {
-      const { provider, config, message, options } = action;
+      const { provider, config, options } = action;
+      const message = messageOf(command, action.message);
       // The command is JSON that the harness wrote; the union over providers is checked by the library.
-      const request = { provider, transport: 'tmux', config, message, stateDir, ...options };
+      const request = { provider, config, message, stateDir, ...host, ...options };
       const turn = startCodingAgentSession(
         request as unknown as Parameters<typeof startCodingAgentSession>[0],
       );
-      return reportTurn(turn, encodeCodingProviderSessionHandle, interrupted);
+      return reportTurn(turn, encodeCodingProviderSessionHandle, target);
     }
     case 'continue': {
-      const { handle, config, message, options } = action;
+      const { handle, config, options } = action;
+      const message = messageOf(command, action.message);
       const turn = continueCodingAgentSession(JSON.stringify(handle), message, {
         stateDir,
+        ...host,
         ...options,
         ...(config && { config }),
       } as unknown as Parameters<typeof continueCodingAgentSession>[2]);
-      return reportTurn(turn, encodeCodingProviderSessionHandle, interrupted);
+      return reportTurn(turn, encodeCodingProviderSessionHandle, target);
     }
     case 'inspect': {
       const result = await inspectCodingAgentSession(JSON.stringify(action.handle), { stateDir });
       return reportLine({ type: 'result', result });
     }
     case 'close': {
-      const result = await closeCodingAgentSession(JSON.stringify(action.handle), { stateDir });
+      const { handle, archive } = action;
+      const result = await closeCodingAgentSession(JSON.stringify(handle), { stateDir, archive });
       return reportLine({ type: 'result', result });
     }
   }

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
-import type { TurnLimits } from '@holdfast/provider-core';
-import type { HandleJson } from '@holdfast/provider-core/certification';
+import type { HostRequest, ImagePart, SteerResult } from '@holdfast/provider-core';
+import type { HandleJson, ScriptedDecision } from '@holdfast/provider-core/certification';
 import { plantInReport } from './plant-in-report.js';
 
 /** One call that a worker makes. */
@@ -28,6 +28,7 @@ export type WorkerAction =
       readonly provider: string;
       readonly handle: HandleJson;
       readonly agentConfig: HandleJson;
+      readonly archive?: boolean | undefined;
     };
 
 export interface WorkerTurnOptions {
@@ -35,7 +36,9 @@ export interface WorkerTurnOptions {
   readonly onInterrupted?: 'fail' | 'resume' | undefined;
   readonly whenBusy?: 'fail' | 'wait' | undefined;
   readonly draft?: 'keep' | 'replace' | undefined;
-  readonly limits?: Partial<TurnLimits> | undefined;
+  readonly limits?: Readonly<Record<string, number>> | undefined;
+  readonly transport?: 'auto' | 'tmux' | 'structured' | undefined;
+  readonly waitFor?: 'turn' | 'quiescence' | undefined;
 }
 
 /** What a worker is told on its first line. */
@@ -43,6 +46,10 @@ export interface WorkerCommand {
   readonly layer: 'provider-core' | 'agent';
   readonly stateDir: string;
   readonly action: WorkerAction;
+  /** Sent with the message, behind its text. */
+  readonly images?: readonly ImagePart[] | undefined;
+  /** How `onApproval` answers, in order, the last one again and again; without it there is no handler. */
+  readonly decisions?: readonly ScriptedDecision[] | undefined;
   /** A planted fault in the layer itself, for runs that must fail. */
   readonly plant?: string | undefined;
 }
@@ -51,6 +58,8 @@ export interface WorkerCommand {
 export type WorkerReport =
   | { readonly type: 'event'; readonly event: unknown }
   | { readonly type: 'handle'; readonly handle: HandleJson }
+  | { readonly type: 'request'; readonly request: HostRequest }
+  | { readonly type: 'steered'; readonly result: SteerResult }
   | { readonly type: 'result'; readonly result: unknown }
   | { readonly type: 'error'; readonly error: unknown };
 
@@ -59,6 +68,17 @@ let plant: string | undefined;
 /** Makes every later report pass through a planted fault. */
 export function plantInReports(fault: string | undefined): void {
   plant = fault;
+}
+
+/** What a worker is told after its first line, one a line. */
+export type WorkerOrder =
+  | { readonly order: 'interrupt' }
+  | { readonly order: 'steer'; readonly text: string };
+
+/** What the orders of a worker reach: the turn that it runs. */
+export interface OrderTarget {
+  readonly interrupted: AbortSignal;
+  readonly onSteer: (steer: (text: string) => Promise<SteerResult>) => void;
 }
 
 /** Writes one line at once, so that it is out before the process can be killed. */
@@ -78,15 +98,18 @@ export function reportLine(told: WorkerReport): void {
 interface ReportableTurn<Handle> extends PromiseLike<object>, AsyncIterable<object> {
   readonly handle: Promise<Handle>;
   readonly interrupt: () => Promise<void>;
+  /** Nothing here asks an agent to keep the text for later, so that its answer is one of provider-core's. */
+  readonly steer: (text: string) => Promise<{ readonly outcome: string; readonly detail: string }>;
 }
 
 /** Reports a turn's events, handle and result; rejects with its error. */
 export async function reportTurn<Handle>(
   turn: ReportableTurn<Handle>,
   encode: (handle: Handle) => unknown,
-  interrupted: AbortSignal,
+  { interrupted, onSteer }: OrderTarget,
 ): Promise<void> {
   interrupted.addEventListener('abort', () => void turn.interrupt());
+  onSteer((text) => turn.steer(text) as Promise<SteerResult>);
   turn.handle.then(
     (handle) => reportLine({ type: 'handle', handle: encode(handle) as HandleJson }),
     () => {},

@@ -145,8 +145,8 @@ export interface CertificationSubject {
   /** The ids of every session the provider has a record of. */
   readonly nativeSessions: () => Promise<readonly string[]>;
   readonly nativeSessionId: (handle: HandleJson) => string;
-  /** Makes the session's history old and deletes it, as the CLI does by itself. */
-  readonly expireNativeHistory: (handle: HandleJson) => Promise<void>;
+  /** Makes our own record say that the session was last used so many days ago. */
+  readonly ageSession: (handle: HandleJson, days: number) => Promise<void>;
   /** Starts a process in the working directory that carries no mark of ours. */
   readonly startStranger: () => Promise<ProcessSight>;
   /** Moves the provider's record of the session away. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import type { ImagePart } from '../../spec/turn.js';
 import type { CertificationSubject } from '../subject.js';
 
@@ -25,6 +26,8 @@ export async function imagesInMessages(subject: CertificationSubject): Promise<v
 }
 
 function checkImage(subject: CertificationSubject, when: string): void {
-  const body = subject.modelRequests().at(-1)?.bodyText ?? '';
-  assert.equal(body.split(pixel.data).length - 1, 1, `times the image stands ${when}`);
+  const items = subject.modelRequests().at(-1)?.messages ?? [];
+  const seen = items.flatMap(({ images = [] }) => images.map(({ sha256 }) => sha256));
+  const wanted = createHash('sha256').update(Buffer.from(pixel.data, 'base64')).digest('hex');
+  assert.deepEqual(seen, [wanted], `the images at the model ${when}`);
 }

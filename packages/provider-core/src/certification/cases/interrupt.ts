@@ -22,14 +22,20 @@ async function interruptOne(
   const before = subject.modelRequests().length;
   const message = scripted(text, { hang: true });
   const running = subject.begin(handle, message, { turnId, limits: { interruptMs: 3_000 } });
-  const outcome = running.finished.then(
-    () => 'completed',
-    (error: { readonly kind?: string }) => error.kind ?? String(error),
+  let outcome: string | undefined;
+  running.finished.then(
+    () => {
+      outcome = 'completed';
+    },
+    (error: { readonly kind?: string }) => {
+      outcome = error.kind ?? String(error);
+    },
   );
   await subject.waitUntil('the turn at the model', () => subject.modelRequests().length > before);
   if (isStopped) await stopCli(subject, running.pid);
   running.interrupt();
-  assert.equal(await outcome, 'turn_interrupted');
+  await subject.waitUntil('the end of the interrupted turn', () => outcome !== undefined);
+  assert.equal(outcome, 'turn_interrupted');
 
   await expectError(subject.continue(handle, message, { turnId }), 'turn_interrupted', {
     isFinal: true,
