@@ -76,7 +76,8 @@ export default {
       from: { path: '^packages/[^/]+/src', pathNot: notTests },
       to: {
         dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev'],
-        dependencyTypesNot: ['type-only'],
+        // An optional peer is declared for its user and for our tests.
+        dependencyTypesNot: ['type-only', 'npm-peer'],
       },
     },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },

@@ -36,14 +36,17 @@ export type ModelMessage =
       readonly isError: boolean;
     };
 
+/** One part of what the user said. */
 export type ModelUserPart = { readonly type: 'text'; readonly text: string } | ImagePart;
 
+/** One part of what the model said, in its own order. */
 export type ModelAssistantPart =
   | { readonly type: 'text'; readonly text: string }
   | ModelToolCall
   /** What the vendor wants back with the next request (a reasoning signature, …); opaque to us. */
   | { readonly type: 'opaque'; readonly vendor: string; readonly value: unknown };
 
+/** What the model wants done; somebody else does it. */
 export interface ModelToolCall {
   readonly type: 'tool_call';
   readonly callId: string;
@@ -60,6 +63,7 @@ export interface ModelTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
+/** What a step tells while it runs, and its end. */
 export type ModelStepEvent =
   | { readonly type: 'text_delta'; readonly text: string }
   | {
@@ -77,7 +81,7 @@ export interface ModelConfig {
   readonly model: string;
   /** A value, or the name of a variable of the service's own environment. */
   readonly apiKey?: string | { readonly env: string } | undefined;
-  /** A gateway or the scripted model in place of the vendor's own address. */
+  /** A gateway or the scripted model in place of the vendor's own address, as the vendor's package takes it (`…/v1`). */
   readonly baseUrl?: string | undefined;
   readonly maxOutputTokens?: number | undefined;
 }
