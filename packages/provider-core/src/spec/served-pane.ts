@@ -67,7 +67,7 @@ export interface ServedProtocol {
   readonly readConfig: (workingDir: string) => ServedCall;
   /** Whether the CLI's configuration decides by itself if the working directory is trusted. */
   readonly decidesTrust: (result: unknown, workingDir: string) => boolean;
-  readonly startSession: (config: SessionConfig, trust: SessionTrust) => ServedCall;
+  readonly startSession: (plan: StartPlan) => ServedCall;
   readonly resumeSession: (plan: ResumePlan) => ServedCall;
   readonly readOpenedSession: (result: unknown) => OpenedServedSession | undefined;
   readonly readSession: (nativeSessionId: string) => ServedCall;
@@ -105,11 +105,17 @@ export interface ServedProtocol {
   readonly readFrame: (method: string, params: unknown) => ServedFrame;
 }
 
-/** What a resume is planned from. */
-export interface ResumePlan {
+/** What a new session is planned from. */
+export interface StartPlan {
   readonly config: SessionConfig;
-  readonly nativeSessionId: string;
   readonly trust: SessionTrust;
+  /** Whether somebody answers the model's questions: only then it should be able to ask. */
+  readonly answersRequests: boolean;
+}
+
+/** What a resume is planned from. */
+export interface ResumePlan extends StartPlan {
+  readonly nativeSessionId: string;
 }
 
 /** What a server says of itself. */
@@ -186,6 +192,8 @@ export interface ServedAsk {
   readonly params: unknown;
   /** The server's own number of it, the same on every connection. */
   readonly id: number | string;
+  /** What the tool call was told to do, where a frame said so before. */
+  readonly toolInput: (callId: string) => unknown;
 }
 
 /** A request of the server, read. */
@@ -206,6 +214,8 @@ export interface ServedFrame {
   readonly activity?: ServedActivity | undefined;
   readonly runningTurnId?: string | undefined;
   readonly endedTurnId?: string | undefined;
+  /** What a tool call that begins is told to do, where a request for it would not say so itself. */
+  readonly toolInput?: { readonly callId: string; readonly input: unknown } | undefined;
   /** The server's number of a request that waits no more. */
   readonly settledRequest?: number | string | undefined;
   /** The session runs with other settings now, or is not loaded any more: what was read when it was opened holds no longer. */

@@ -37,7 +37,9 @@ export function readNotification(method: string, params: unknown): ServedFrame {
   if (method === 'item/agentMessage/delta' && note.delta) {
     return { ...of, events: [{ type: 'text', text: note.delta, partial: true }] };
   }
-  if (method === 'item/started' && item) return { ...of, events: readItemStart(item) };
+  if (method === 'item/started' && item) {
+    return { ...of, events: readItemStart(item), toolInput: readToolInput(item) };
+  }
   if (method === 'item/completed' && item) {
     return { ...of, events: readItemEnd(item, nativeTurnId) };
   }
@@ -76,6 +78,11 @@ function readItemStart(item: Item): RecordEvent[] {
   if (item.type === 'contextCompaction') return [{ type: 'compaction_started' }];
   const name = toolName(item);
   return name === undefined ? [] : [{ type: 'tool_started', name, callId: item.id }];
+}
+
+/** The request to approve a change of files does not say which. */
+function readToolInput({ type, id, changes }: Item): ServedFrame['toolInput'] {
+  return type === 'fileChange' && changes ? { callId: id, input: changes } : undefined;
 }
 
 function readItemEnd(item: Item, nativeTurnId: string | undefined): RecordEvent[] {

@@ -19,6 +19,11 @@ export const itemSchema = z.looseObject({
   command: z.string().optional(),
   tool: z.unknown().optional(),
   server: z.string().optional(),
+  /** Of a `fileChange`: what happens to which file. */
+  changes: z
+    .array(z.looseObject({ path: z.string() }))
+    .optional()
+    .catch(undefined),
 });
 
 export const textPartsSchema = z.array(textPartSchema);

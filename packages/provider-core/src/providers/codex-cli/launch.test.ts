@@ -18,6 +18,8 @@ const request = {
   apiKey: 'endpoint-secret',
 };
 
+const plain = { trust: undefined, answersRequests: false };
+
 describe('the launch', () => {
   it('puts neither a secret nor the prompt into an argument', () => {
     const server = planServerLaunch(request);
@@ -58,7 +60,7 @@ describe('the launch', () => {
   });
 
   it('repeats at a resume what the rollout does not bring back', () => {
-    const plan = planThreadResume({ config, nativeSessionId: 'id', trust: undefined });
+    const plan = planThreadResume({ ...plain, config, nativeSessionId: 'id' });
 
     expect(plan.params).toMatchObject({
       threadId: 'id',
@@ -77,7 +79,11 @@ describe('the launch', () => {
     ['edit', 'workspace-write', 'never'],
     ['full', 'danger-full-access', 'never'],
   ] as const)('starts %s as %s with approvals %s', (permissions, sandbox, approvalPolicy) => {
-    const { params } = planThreadStart({ ...config, toolPolicy: { permissions } }, 'untrusted');
+    const { params } = planThreadStart({
+      ...plain,
+      config: { ...config, toolPolicy: { permissions } },
+      trust: 'untrusted',
+    });
 
     expect(params).toMatchObject({
       sandbox,
@@ -90,6 +96,18 @@ describe('the launch', () => {
   it('refuses tool patterns, which Codex does not have', () => {
     const toolPolicy = { permissions: 'ask', allow: ['Bash(ls:*)'] } as const;
 
-    expect(() => planThreadStart({ ...config, toolPolicy }, undefined)).toThrow(TypeError);
+    expect(() => planThreadStart({ ...plain, config: { ...config, toolPolicy } })).toThrow(TypeError);
+  });
+
+  it('lets the model ask only where somebody answers', () => {
+    const plan = { config, trust: undefined };
+
+    expect(planThreadStart({ ...plan, answersRequests: false }).params).not.toHaveProperty(
+      'config.features',
+    );
+    expect(planThreadStart({ ...plan, answersRequests: true }).params).toHaveProperty(
+      'config.features.default_mode_request_user_input',
+      true,
+    );
   });
 });

@@ -4,7 +4,7 @@ import type {
   ServedCall,
   ServedLaunch,
   ServerLaunchRequest,
-  SessionTrust,
+  StartPlan,
 } from '../../spec/served-pane.js';
 import type { McpServer, PermissionLevel, SessionConfig } from '../../spec/session-config.js';
 
@@ -75,32 +75,34 @@ export const PERMISSION_SETTINGS: Readonly<
 };
 
 /** A new thread. Its developer instructions stay in its history, so a resume does not repeat them. */
-export function planThreadStart(config: SessionConfig, trust: SessionTrust): ServedCall {
-  const { systemPrompt } = config;
+export function planThreadStart(plan: StartPlan): ServedCall {
+  const { systemPrompt } = plan.config;
   return {
     method: 'thread/start',
     params: {
-      ...planThreadSettings(config, trust),
+      ...planThreadSettings(plan),
       ...(systemPrompt === undefined ? {} : { developerInstructions: systemPrompt }),
     },
   };
 }
 
 /** The thread again, with everything that a resume from disk does not bring back by itself. */
-export function planThreadResume({ config, nativeSessionId, trust }: ResumePlan): ServedCall {
+export function planThreadResume(plan: ResumePlan): ServedCall {
   return {
     method: 'thread/resume',
-    params: { threadId: nativeSessionId, excludeTurns: true, ...planThreadSettings(config, trust) },
+    params: { threadId: plan.nativeSessionId, excludeTurns: true, ...planThreadSettings(plan) },
   };
 }
 
 /** Without the trust override, Codex writes a trusted folder into the user's own configuration at the start. */
-function planThreadSettings(config: SessionConfig, trust: SessionTrust) {
+function planThreadSettings({ config, trust, answersRequests }: StartPlan) {
   const { model, workingDir, effort, mcpServers, toolPolicy } = config;
   refuseToolPatterns(toolPolicy);
   const overrides = {
     ...(effort === undefined ? {} : { model_reasoning_effort: effort }),
     ...(mcpServers === undefined ? {} : { mcp_servers: planMcpServers(mcpServers) }),
+    // Without it the model can ask in plan mode alone.
+    ...(answersRequests ? { features: { default_mode_request_user_input: true } } : {}),
     ...(trust ? { projects: { [workingDir]: { trust_level: trust } } } : {}),
   };
   return {

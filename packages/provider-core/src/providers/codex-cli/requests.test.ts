@@ -49,13 +49,18 @@ describe('an approval that the app-server asks for', () => {
     );
   });
 
-  it('of a change of files is declined like a command', () => {
+  it('of a change of files tells which, and is declined like a command', () => {
     const { request, answer } = read('item/fileChange/requestApproval', {
       ...of,
       itemId: 'call_2',
     });
 
-    expect(request).toMatchObject({ requestId: 'call_2', toolName: 'apply_patch' });
+    expect(request).toMatchObject({
+      requestId: 'call_2',
+      toolName: 'apply_patch',
+      detail: '/w/file',
+    });
+    expect(request).toHaveProperty('input.changes.0.kind.type', 'add');
     expect(answer({ decision: 'deny' })).toEqual({ decision: 'decline' });
   });
 
@@ -151,10 +156,14 @@ describe('a question that the app-server asks', () => {
 describe('a request', () => {
   it('that no client of ours offers, or that cannot be read, has no answer of ours', () => {
     for (const method of ['item/tool/call', 'attestation/generate', 'execCommandApproval']) {
-      expect(readRequest({ method, params: of, id: 1 })).toBeUndefined();
+      expect(
+        readRequest({ method, params: of, id: 1, toolInput: () => undefined }),
+      ).toBeUndefined();
     }
     const method = 'item/commandExecution/requestApproval';
-    expect(readRequest({ method, params: { threadId: 'thread' }, id: 1 })).toBeUndefined();
+    expect(
+      readRequest({ method, params: { threadId: 'thread' }, id: 1, toolInput: () => undefined }),
+    ).toBeUndefined();
   });
 });
 
@@ -165,7 +174,9 @@ function elicit(properties: Readonly<Record<string, unknown>>, id = 1): ServedRe
 }
 
 function read(method: string, params: unknown, id = 1): ServedRequest {
-  const request = readRequest({ method, params, id });
+  const changes = [{ path: '/w/file', kind: { type: 'add' } }];
+  const toolInput = (callId: string) => (callId === 'call_2' ? changes : undefined);
+  const request = readRequest({ method, params, id, toolInput });
   if (!request) throw new Error(`${method} was not read`);
   return request;
 }

@@ -8,6 +8,7 @@ import {
   elicitationSchema,
   type FormField,
   fileApprovalSchema,
+  fileChangesSchema,
   permissionsApprovalSchema,
   userInputSchema,
 } from './requests.wire.js';
@@ -78,13 +79,18 @@ function readCommand(params: z.output<typeof commandApprovalSchema>): ServedRequ
   });
 }
 
-function readFileChange(params: z.output<typeof fileApprovalSchema>): ServedRequest {
+function readFileChange(
+  params: z.output<typeof fileApprovalSchema>,
+  { toolInput }: ServedAsk,
+): ServedRequest {
   const { itemId, reason, grantRoot } = params;
+  const changes = fileChangesSchema.safeParse(toolInput(itemId)).data;
+  const paths = changes?.map(({ path }) => path).join(', ');
   return approval(params, {
     requestId: itemId,
     toolName: 'apply_patch',
-    input: known({ reason, grantRoot }),
-    detail: reason ?? 'a change of files',
+    input: known({ changes, reason, grantRoot }),
+    detail: reason ?? paths ?? 'a change of files',
     allowed: { decision: 'accept' },
     denied: { decision: 'decline' },
   });

@@ -23,6 +23,9 @@ export const fileApprovalSchema = z.looseObject({
   grantRoot: z.string().nullish(),
 });
 
+/** The changes of a `fileChange` item. */
+export const fileChangesSchema = z.array(z.looseObject({ path: z.string() }));
+
 /** `item/permissions/requestApproval`. */
 export const permissionsApprovalSchema = z.looseObject({
   ...named,

@@ -1,7 +1,7 @@
 import type { SessionTrust } from '../../spec/served-pane.js';
 import { JsonRpcLost, JsonRpcRefusal } from '../json-rpc/json-rpc-error.js';
 import type { RunningServer } from './ensure-server.js';
-import type { OpenParts } from './open-served-session.js';
+import { type OpenParts, planOf } from './open-served-session.js';
 
 export interface FirstTurnParts extends OpenParts {
   readonly server: RunningServer;
@@ -14,12 +14,13 @@ const POLL_MS = 10;
 
 /** A new session can be resumed, by us or by a pane, only once its first turn has made a record. False when that never was. */
 export async function followFirstTurn(
-  { way, context, server, trust, request, opened }: FirstTurnParts,
+  parts: FirstTurnParts,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { way, context, server, trust, request, opened } = parts;
   const { connection } = server;
   const { nativeSessionId } = opened;
-  const call = way.protocol.resumeSession({ config: context.config, nativeSessionId, trust });
+  const call = way.protocol.resumeSession({ ...planOf(parts), nativeSessionId, trust });
   while (!signal.aborted && !connection.isClosed) {
     try {
       await connection.call(call, { deadlineMs: request.deadlineMs, signal });

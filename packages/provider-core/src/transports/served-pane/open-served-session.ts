@@ -47,7 +47,7 @@ async function startSession(parts: OpenParts): Promise<OpenSession> {
       opener: { ...ownIdentity() },
     });
     const trust = await findTrust(parts, server);
-    const call = way.protocol.startSession(context.config, trust);
+    const call = way.protocol.startSession({ ...planOf(parts), trust });
     const result = await server.connection.call(call, callLimits(request));
     const opened = way.protocol.readOpenedSession(result);
     if (!opened) throw unreadableAnswer(context, call.method);
@@ -145,6 +145,11 @@ async function isLoaded(
   return way.protocol.readLoaded(result).includes(nativeSessionId);
 }
 
+/** What a start and a resume are planned from, save for the trust. */
+export function planOf({ context, request }: OpenParts) {
+  return { config: context.config, answersRequests: request.answersRequests };
+}
+
 interface AttachedSession {
   readonly opened: OpenedServedSession;
   /** Whether the server tells this connection what happens in the session. */
@@ -161,7 +166,7 @@ async function attachOrResume(parts: OpenParts, target: AttachTarget): Promise<A
   const { way, context, request } = parts;
   const { server, trust, nativeSessionId } = target;
   try {
-    const call = way.protocol.resumeSession({ config: context.config, nativeSessionId, trust });
+    const call = way.protocol.resumeSession({ ...planOf(parts), nativeSessionId, trust });
     // What waits for an answer comes with the session, maybe before our listener stands.
     server.connection.expect(nativeSessionId);
     const result = await server.connection.call(call, callLimits(request));

@@ -25,6 +25,11 @@ export class SharedConnection {
   readonly #listeners = new Map<string, Set<SessionListener>>();
   /** By the server's own number. */
   readonly #pending = new Map<number | string, PendingRequest>();
+  /** By tool call; forgotten when the turn ends. */
+  readonly #toolInputs = new Map<
+    string,
+    { readonly nativeTurnId?: string; readonly input: unknown }
+  >();
   /** Sessions that were listened to, and maybe will be again: what they ask waits for that. */
   readonly #known = new Set<string>();
   readonly #borrowed = new Set<ServerConnection>();
@@ -87,6 +92,7 @@ export class SharedConnection {
   }
 
   #route(frame: ServedFrame): void {
+    this.#remember(frame);
     const listeners = this.#listenersOf(frame.nativeSessionId);
     for (const listener of listeners) listener.onFrame(frame);
     if (frame.settledRequest === undefined) return;
@@ -95,8 +101,24 @@ export class SharedConnection {
     if (settled) for (const listener of listeners) listener.onSettled(settled);
   }
 
+  #remember({ toolInput, nativeTurnId, endedTurnId }: ServedFrame): void {
+    if (toolInput) {
+      const { callId, input } = toolInput;
+      this.#toolInputs.set(callId, { input, ...(nativeTurnId ? { nativeTurnId } : {}) });
+    }
+    if (endedTurnId === undefined) return;
+    for (const [callId, known] of this.#toolInputs) {
+      if (known.nativeTurnId === endedTurnId) this.#toolInputs.delete(callId);
+    }
+  }
+
   #ask({ id, method, params, reply }: JsonRpcRequest): void {
-    const asked = this.#way.protocol.readRequest({ id, method, params });
+    const asked = this.#way.protocol.readRequest({
+      id,
+      method,
+      params,
+      toolInput: (callId) => this.#toolInputs.get(callId)?.input,
+    });
     if (!asked) {
       reply(undefined);
       return;

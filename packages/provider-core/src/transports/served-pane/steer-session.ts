@@ -59,12 +59,21 @@ async function awaitTakenIn(parts: SteerParts, watch: SteerWatch): Promise<Steer
     if (signal.aborted) throw error;
   });
   if (watch.isTakenIn) return ACCEPTED;
-  if (watch.hasTurnEnded) {
-    return unknown('the server had the text, and the turn ended without taking it in');
-  }
+  if (watch.hasTurnEnded) return judgeAfterEnd(parts);
   return connection.isClosed
     ? unknown('the connection was lost before the text was taken in')
     : unknown('the server has the text, and the turn has not taken it in yet');
+}
+
+/** A turn that is interrupted drops what it has not taken in: what stands in no turn was never put in. */
+async function judgeAfterEnd(parts: SteerParts): Promise<SteerResult> {
+  const { way, connection, nativeSessionId, request } = parts;
+  const { deadlineMs, signal } = request;
+  const call = way.protocol.listTurns(nativeSessionId);
+  const turns = way.protocol.readTurns(await connection.call(call, { deadlineMs, signal }));
+  return turns.some(({ clientMessageIds }) => clientMessageIds.includes(request.steerId))
+    ? ACCEPTED
+    : refused('the turn ended before it took the text in, and the text is dropped');
 }
 
 /** What the session says of one text. */
