@@ -2,25 +2,45 @@ import { isAbsolute } from 'node:path';
 import {
   type ApprovalHandler,
   type ConfigOf,
+  findModelProvider,
   findProvider,
   type Logger,
+  type ModelProviderId,
   type ProviderId,
+  type SessionConfig,
   type TransportChoice,
   type TurnLimits,
 } from '@holdfast/provider-core';
 import type { AgentIdentity, AgentScope, AgentSessionHandle } from './agent-session-handle.js';
+import { type ApiAgentConfig, sessionConfigOfApi } from './api/api-config.js';
 import type { ProviderSessions } from './provider-sessions.js';
 import type { AgentTurn } from './turn/agent-turn.js';
 
-/** What an agent is made of: a provider with its own stable configuration, and who it belongs to. */
-export type AgentOptions = {
-  [Id in ProviderId]: AgentSettings & ConfigOf<Id> & { readonly provider: Id };
+/**
+ * What an agent is made of: a provider with its own stable configuration, and who it belongs to. An option that the
+ * provider does not have is a compile error.
+ */
+export type AgentOptions = CliAgentOptions | ApiAgentOptions;
+
+/** An agent on a coding CLI, which keeps the conversation itself. */
+export type CliAgentOptions = {
+  [Id in ProviderId]: AgentSettings &
+    ConfigOf<Id> & {
+      readonly provider: Id;
+      /** `auto` when absent: tmux where it is installed and the provider claims it. */
+      readonly transport?: TransportChoice | undefined;
+    };
 }[ProviderId];
+
+/** An agent on a model API: the conversation, the tools and the loop are ours. */
+export interface ApiAgentOptions extends AgentSettings, ApiAgentConfig {
+  readonly provider: ModelProviderId;
+  /** `auto` and `api` are the same: there is no other. */
+  readonly transport?: 'api' | 'auto' | undefined;
+}
 
 /** The part of {@link AgentOptions} that is the same for every provider. */
 export interface AgentSettings {
-  /** `auto` when absent: tmux where it is installed and the provider claims it. */
-  readonly transport?: TransportChoice | undefined;
   /** Names the agent and its durable queue; made up when absent, and then the queue dies with the process. */
   readonly agentId?: string | undefined;
   /** Our own id of the session; made up when absent. */
@@ -81,8 +101,22 @@ export interface BeforeAgentChange {
   readonly handle?: AgentSessionHandle | undefined;
 }
 
+/** Tells an agent on a model API from one on a CLI. */
+export function isApiAgent(options: AgentOptions): options is ApiAgentOptions {
+  return findModelProvider(options.provider) !== undefined;
+}
+
+/** How the agent's turns are driven unless one says otherwise; a model API leaves no choice. */
+export function transportOf(options: AgentOptions): TransportChoice | undefined {
+  return isApiAgent(options) ? undefined : options.transport;
+}
+
 /** The provider's part of the options: what a session is launched with. */
-export function sessionConfigOf(options: AgentOptions): ConfigOf<ProviderId> {
+export function sessionConfigOf(options: AgentOptions): SessionConfig {
+  return isApiAgent(options) ? sessionConfigOfApi(options) : cliConfigOf(options);
+}
+
+function cliConfigOf(options: CliAgentOptions): ConfigOf<ProviderId> {
   const {
     provider: _provider,
     transport: _transport,
@@ -119,11 +153,31 @@ export function checkAgentOptions(options: AgentOptions): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError('An agent needs its options.');
   }
+  if (isApiAgent(options)) checkApiOptions(options);
+  else checkCliOptions(options);
+}
+
+function checkCliOptions(options: CliAgentOptions): void {
   if (!findProvider(options.provider)) {
     throw new TypeError(`No provider ${JSON.stringify(options.provider)} is registered.`);
   }
   if (typeof options.workingDir !== 'string' || !isAbsolute(options.workingDir)) {
     const given = JSON.stringify(options.workingDir);
     throw new TypeError(`options.workingDir must be an absolute path, not ${given}.`);
+  }
+}
+
+function checkApiOptions({ model, workingDir, transport, maxSteps }: ApiAgentOptions): void {
+  if (typeof model !== 'string' || model === '') {
+    throw new TypeError('options.model must name a model of the provider.');
+  }
+  if (workingDir !== undefined && !isAbsolute(workingDir)) {
+    throw new TypeError(`options.workingDir must be an absolute path, not ${workingDir}.`);
+  }
+  if (transport !== undefined && transport !== 'api' && transport !== 'auto') {
+    throw new TypeError(`A model API has no transport ${JSON.stringify(transport)}.`);
+  }
+  if (maxSteps !== undefined && !(Number.isInteger(maxSteps) && maxSteps > 0)) {
+    throw new TypeError(`options.maxSteps must be a whole number above 0, not ${maxSteps}.`);
   }
 }

@@ -90,7 +90,8 @@ export class Agent implements AsyncDisposable {
   ): AgentTurn {
     this.#checkConversation(messages);
     return this.#run(options, (stage) => {
-      this.#session.apply(handle);
+      // A conversation that is given whole needs no handle where the history is ours.
+      if (handle || !this.#session.keepsHistory) this.#session.apply(handle);
       return askWithHistory(this.#session, stage, { messages, options });
     });
   }
@@ -137,9 +138,9 @@ export class Agent implements AsyncDisposable {
 
   /** Read-only: what is known of the session, its processes and the queue. */
   async inspect(): Promise<AgentInspection> {
-    const handle = this.#session.handle;
+    const { handle, provider } = this.#session;
     const { stateDir } = this.#session.options;
-    const session = handle && (await this.#session.sessions.inspect(handle.provider, { stateDir }));
+    const session = provider && (await this.#session.sessions.inspect(provider, { stateDir }));
     const queued = (await this.#session.queue.load()).messages.length;
     return { handle, session, queued, running: this.#gate.isBusy };
   }
@@ -147,6 +148,7 @@ export class Agent implements AsyncDisposable {
   /** Lets go: no further turn is taken, a running one ends by itself, and the session stays alive. */
   async detach(): Promise<void> {
     this.#isDetached = true;
+    await this.#session.sessions.release?.();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -155,10 +157,13 @@ export class Agent implements AsyncDisposable {
 
   /** Ends every process of the session. `undefined` when there is no session to end. */
   async close(options: AgentCloseOptions = {}): Promise<CloseResult | undefined> {
-    const handle = this.#session.handle;
-    if (!handle) return undefined;
+    const { provider } = this.#session;
+    if (!provider) {
+      await this.#session.sessions.release?.();
+      return undefined;
+    }
     const { stateDir } = this.#session.options;
-    const result = await this.#session.sessions.close(handle.provider, { ...options, stateDir });
+    const result = await this.#session.sessions.close(provider, { ...options, stateDir });
     this.#session.adopt(result.handle);
     return result;
   }

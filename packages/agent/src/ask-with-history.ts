@@ -1,4 +1,4 @@
-import { HistoryDivergedError } from '@holdfast/provider-core';
+import { HistoryDivergedError, NonContinuableError } from '@holdfast/provider-core';
 import type { ConversationTurnOptions } from './agent-options.js';
 import type { AgentSession } from './agent-session.js';
 import { type Delivery, deliverMessage } from './deliver-message.js';
@@ -24,10 +24,11 @@ export async function askWithHistory(
   stage: TurnStage,
   conversation: Conversation,
 ): Promise<AgentTurnResult> {
+  await session.findNamed();
   for (;;) {
     const next = session.handle
       ? await planNext(session, stage, conversation)
-      : planFirst(stage, conversation);
+      : planFirst(session, stage, conversation);
     const result = await deliverMessage(session, stage, next.delivery);
     if (next.isLast) return { ...result, turnId: stage.turnId };
   }
@@ -39,9 +40,14 @@ interface NextDelivery {
 }
 
 /** The first message of a session that does not exist yet. */
-function planFirst(stage: TurnStage, { messages, options }: Conversation): NextDelivery {
+function planFirst(
+  session: AgentSession,
+  stage: TurnStage,
+  { messages, options }: Conversation,
+): NextDelivery {
+  const { keepsHistory } = session;
   const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant');
-  if (lastAnswer >= 0 && !options.seedHistory) {
+  if (lastAnswer >= 0 && !options.seedHistory && !keepsHistory) {
     throw new HistoryDivergedError(messages.findIndex(({ role }) => role === 'assistant'));
   }
   const index = messages.findIndex(({ role }, at) => role === 'user' && at > lastAnswer);
@@ -51,6 +57,8 @@ function planFirst(stage: TurnStage, { messages, options }: Conversation): NextD
   const turnId = isLast ? stage.turnId : deriveTurnId(stage.turnId, index);
   const earlier = messages.slice(0, lastAnswer + 1);
   if (earlier.length === 0) return { delivery: { turnId, message, options }, isLast };
+  // Our own transcript can begin with a conversation; a CLI's record cannot.
+  if (keepsHistory) return { delivery: { turnId, message, earlier, options }, isLast };
   const seeded = writeSeedMessage(earlier, message);
   const baseline = baselineOf(earlier);
   return {
@@ -66,6 +74,9 @@ async function planNext(
 ): Promise<NextDelivery> {
   const replan = async () => {
     const held = await loadHistory(session);
+    if (!held && session.keepsHistory) {
+      throw new NonContinuableError(session.options.provider, 'history', 'its transcript is gone');
+    }
     return { held, plan: planDelivery(messages, held ?? assumeHeld(messages), stage.turnId) };
   };
   const { held, plan } = await replan();
@@ -95,7 +106,7 @@ function wasSeeded(held: readonly HeldMessage[] | undefined, turnId: string): bo
 }
 
 async function loadHistory(session: AgentSession): Promise<readonly HeldMessage[] | undefined> {
-  return session.handle && session.history.load(session.handle.provider);
+  return session.provider && session.history.load(session.provider);
 }
 
 /** A session without a kept history (a legacy one, or from elsewhere) is taken to hold all but the newest message. */

@@ -7,10 +7,10 @@ import {
   type Message,
   type TurnOptions,
 } from '@holdfast/provider-core';
-import type { AgentTurnOptions } from './agent-options.js';
+import { type AgentTurnOptions, transportOf } from './agent-options.js';
 import type { AgentSession } from './agent-session.js';
 import type { HeldMessage, HistoryLine } from './history/session-history.js';
-import { digestMessage } from './message.js';
+import { type ConversationMessage, digestMessage } from './message.js';
 import type { AgentTurnResult } from './turn/agent-turn.js';
 import type { TurnStage } from './turn/compose-turn.js';
 
@@ -22,6 +22,8 @@ export interface Delivery {
   /** What the history keeps it as, where that is not the same (a seeded first message). */
   readonly recordedAs?: Message | undefined;
   readonly options: AgentTurnOptions;
+  /** What was said before, for a session whose transcript is ours and begins with this turn. */
+  readonly earlier?: readonly ConversationMessage[] | undefined;
   /** What the session holds besides our own turns; written with the first message. */
   readonly baseline?: Extract<HistoryLine, { readonly type: 'baseline' }> | undefined;
   /** Run once the session is ours and before anything is sent; throws when the plan no longer fits. */
@@ -35,7 +37,7 @@ export async function deliverMessage(
   delivery: Delivery,
 ): Promise<AgentTurnResult> {
   stage.waiting.throwIfAborted();
-  const handle = session.handle?.provider;
+  const handle = session.provider;
   const notes = new DeliveryNotes(session, delivery, handle !== undefined);
   if (!handle) return runPart(session, stage, startPart(session, delivery, notes), notes);
   try {
@@ -53,6 +55,7 @@ function startPart(session: AgentSession, delivery: Delivery, notes: DeliveryNot
     provider,
     config: session.config,
     message: delivery.message,
+    earlier: delivery.earlier,
     ...turnOptions(session, delivery, notes),
   });
 }
@@ -83,7 +86,7 @@ function turnOptions(
     whenBusy,
     draft,
     waitFor,
-    transport: options.transport ?? session.options.transport,
+    transport: options.transport ?? transportOf(session.options),
     onApproval: options.onApproval ?? session.options.onApproval,
     stateDir,
     logger,
@@ -163,7 +166,7 @@ class DeliveryNotes {
   }
 
   async failed(error: unknown): Promise<void> {
-    const handle = handleOfError(error) ?? this.#session.handle?.provider;
+    const handle = handleOfError(error) ?? this.#session.provider;
     if (!handle) return;
     this.#session.adopt(handle);
     const { turnId } = this.#delivery;

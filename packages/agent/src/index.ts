@@ -60,7 +60,9 @@ export type {
   AgentOptions,
   AgentSettings,
   AgentTurnOptions,
+  ApiAgentOptions,
   BeforeAgentChange,
+  CliAgentOptions,
   ConversationTurnOptions,
 } from './agent-options.js';
 export type { AgentIdentity, AgentScope, AgentSessionHandle } from './agent-session-handle.js';
@@ -69,6 +71,7 @@ export {
   decodeAgentSessionHandle,
   encodeAgentSessionHandle,
 } from './agent-session-handle.wire.js';
+export type { ApiAgentConfig } from './api/api-config.js';
 export type { LegacyRuntime } from './legacy/legacy-runtime.js';
 export { decodeLegacyRuntime, encodeLegacyRuntime } from './legacy/legacy-runtime.wire.js';
 export {

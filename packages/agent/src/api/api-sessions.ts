@@ -116,7 +116,7 @@ export class ApiSessions implements ProviderSessions {
     return header && session;
   }
 
-  /** Lets the MCP servers go, once the turn that runs is over. */
+  /** Lets the MCP servers go, once no turn runs; the next turn connects them again. */
   readonly release = async (): Promise<void> => {
     this.#isReleased = true;
     if (this.#running === 0) await this.#toolBox.close();
@@ -128,8 +128,12 @@ export class ApiSessions implements ProviderSessions {
   ): CodingAgentTurn {
     const options = resolveTurnOptions(given);
     const { provider, config, stateDir } = this.#options;
+    if (given.transport !== undefined && given.transport !== 'auto') {
+      throw new TypeError(`A model API has no transport ${given.transport}.`);
+    }
     return beginTurn(turnIdOf(given), given.signal, async (live) => {
       this.#running += 1;
+      this.#isReleased = false;
       try {
         await prepareStateDir(stateDir);
         const openModel = () => this.#openModel();
