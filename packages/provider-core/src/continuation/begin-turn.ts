@@ -8,6 +8,7 @@ import { isAbortOf } from './interrupted-error.js';
 import { Steering } from './steering.js';
 import { TurnEventLog } from './turn-event-log.js';
 import { type CodingAgentTurn, createTurnObject } from './turn-object.js';
+import { beginTrace, type TurnTrace } from './turn-trace.js';
 import { typedError } from './typed-error.js';
 
 /** What the body of a turn gets to tell the outside. */
@@ -20,6 +21,7 @@ export interface LiveTurn {
   readonly knowHandle: (handle: CodingProviderSessionHandle) => void;
   readonly publishHandle: (handle: CodingProviderSessionHandle) => void;
   readonly attachEvents: TurnEventLog['attach'];
+  readonly trace: TurnTrace;
   /** Where a running turn can be steered. */
   readonly steering: Steering;
 }
@@ -45,6 +47,7 @@ export function beginTurn(
     return error;
   };
   const run = async (publishHandle: LiveTurn['publishHandle']): Promise<TurnResult> => {
+    const trace = await beginTrace(turnId);
     try {
       const result = await body({
         turnId,
@@ -59,12 +62,15 @@ export function beginTurn(
         },
         attachEvents: (path, options) => log.attach(path, options),
         steering,
+        trace,
       });
       log.emit({ type: 'completed', handle: result.handle });
+      trace.end({ provider: result.handle.provider, transport: result.handle.transport });
       return result;
     } catch (thrown) {
       const error = describeError(thrown);
       log.emit(finalEventOf(error));
+      trace.end({ provider: known?.provider, transport: known?.transport, failure: kindOf(error) });
       throw error;
     } finally {
       signal?.removeEventListener('abort', onAbort);
@@ -78,6 +84,11 @@ export function beginTurn(
 function interruptedBeforeIt(): TurnInterruptedError {
   const why = 'the caller interrupted it while it waited for its session';
   return new TurnInterruptedError({ accepted: false, inHistory: false, why });
+}
+
+/** A failure's kind is all a trace gets: messages may quote what a provider said. */
+function kindOf(error: unknown): string {
+  return isTurnError(error) || isContinuationError(error) ? error.kind : 'defect';
 }
 
 function finalEventOf(error: unknown): TurnEventBody {

@@ -20,6 +20,7 @@ export async function openSession(
   }: { readonly finishInterruptedTurn: boolean; readonly signal?: AbortSignal },
 ): Promise<OpenSession> {
   const { session, options } = run;
+  run.trace.enter('launch');
   await refuseForeignOwner(run);
   const context = session.context();
   await ensurePrivateDir(context.filesDir);

@@ -25,6 +25,7 @@ interface SessionTurn {
 /** Runs one message in a session: replayed when its outcome is final, else under the session's lease. */
 export async function runInSession(turn: SessionTurn): Promise<TurnResult> {
   const { session, message, live, options } = turn;
+  session.hideFromLogs(message.text);
   const digest = messageDigest(message);
   const paths = turnPaths(session, live.turnId);
   const seen = await openTurnJournal(paths.journal);
@@ -53,6 +54,7 @@ export async function runInSession(turn: SessionTurn): Promise<TurnResult> {
     options,
     emit: live.emit,
     steering: live.steering,
+    trace: live.trace,
     interrupted: live.interrupted,
     expectsLive: turn.expectsLive,
     progress: { recovered: false, submissions: 0, wasTakenIn: false, interruptedByCaller: false },

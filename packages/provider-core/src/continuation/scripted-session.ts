@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { SessionConfig } from '../spec/session-config.js';
-import { saveLaunchRecord } from '../state/launch-record.js';
+import { readLaunchRecord, saveLaunchRecord } from '../state/launch-record.js';
 import { prepareStateDir } from '../state/prepare-state-dir.js';
 import type { SessionTransport } from '../transports/session-transport.js';
 import { beginTurn } from './begin-turn.js';
+import type { TransportChoice } from './choose-way.js';
 import { newRecord } from './new-record.js';
 import { runInSession } from './run-in-session.js';
 import { type ScriptedProvider, scriptedTransport } from './scripted-transport.js';
@@ -40,7 +41,7 @@ const definition: ProviderDefinition = {
     },
     verbs: {
       interrupt: true,
-      steer: false,
+      steer: true,
       approve: false,
       answer_question: false,
       archive: false,
@@ -51,6 +52,13 @@ const definition: ProviderDefinition = {
       cost: false,
     },
     normalises: [],
+  },
+};
+const twoWays: ProviderDefinition = {
+  ...definition,
+  transports: {
+    ...definition.transports,
+    structured: Object.assign(Object.create(null), { capabilities: {} }),
   },
 };
 /** The scripted session's id. */
@@ -65,10 +73,14 @@ export interface ScriptedTurnOptions extends Omit<TurnOptions, 'transport'> {
   readonly nudge?: string;
   /** The transport in place of the plain scripted one. */
   readonly transport?: SessionTransport;
+  /** A second way, without a terminal. */
+  readonly structured?: SessionTransport;
+  /** What the caller asks of each turn; tmux when absent. */
+  readonly choice?: TransportChoice;
 }
 
 async function scriptedSession(
-  { stateDir, nudge, transport }: ScriptedTurnOptions,
+  { stateDir, nudge, transport, structured }: ScriptedTurnOptions,
   provider: ScriptedProvider,
 ): Promise<Session> {
   const layout = await prepareStateDir(stateDir);
@@ -84,15 +96,16 @@ async function scriptedSession(
     nativeSessionId,
     acknowledged: true,
   };
-  await saveLaunchRecord(layout, record);
+  const known = await readLaunchRecord(layout, definition.id, nativeSessionId);
+  if (!known) await saveLaunchRecord(layout, record);
   const only = transport ?? scriptedTransport(provider);
   return new Session({
-    definition,
-    transports: () => only,
+    definition: structured ? twoWays : definition,
+    transports: (way) => (way === 'structured' && structured ? structured : only),
     way: 'tmux',
     layout,
     preflight,
-    record,
+    record: known ? { ...known, config } : record,
     clock: options.clock,
     logger: options.logger,
   });
@@ -104,9 +117,16 @@ export async function beginScripted(
   text: string,
   request: ScriptedTurnOptions,
 ) {
-  const { id = turnId, nudge: _nudge, transport: _transport, ...more } = request;
+  const {
+    id = turnId,
+    nudge: _nudge,
+    transport: _transport,
+    structured: _structured,
+    choice,
+    ...more
+  } = request;
   const session = await scriptedSession(request, provider);
-  const options = resolveTurnOptions(more);
+  const options = resolveTurnOptions({ ...more, transport: choice });
   const turn = beginTurn(id, more.signal, (live) =>
     runInSession({
       session,

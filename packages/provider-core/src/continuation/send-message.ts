@@ -53,6 +53,7 @@ export async function attachAndFollow(
   // Not cut short by an interrupt: only an open session can interrupt what may be running in it.
   const signal = new AbortController().signal;
   await using open = await openSession(run, { finishInterruptedTurn, signal });
+  run.trace.enter('wait');
   run.emit({ type: 'running' });
   // Awaited here: the session must stay open until the turn is over.
   return await followToQuiet(run, open, cursor);
@@ -94,6 +95,7 @@ async function submit(
       process: 'idle',
     });
   }
+  run.trace.enter('delivery');
   const cursor = await open.takeCursor();
   // The new cursor hides what came in before it: an earlier try may have arrived since it was looked for.
   if (await hasArrived(run)) return 'lost';

@@ -17,6 +17,7 @@ import type {
 import { checkStableFields } from './check-stable-fields.js';
 import { refuseFenced } from './fenced-journal.js';
 import type { Preflight } from './preflight.js';
+import { HiddenTexts, redactingLogger } from './redacting-logger.js';
 
 interface SessionParts {
   readonly definition: ProviderDefinition;
@@ -41,6 +42,7 @@ export class Session {
   readonly #transports: (way: Way) => SessionTransport;
   readonly #preflight: Preflight;
   readonly #givenHandle: CodingProviderSessionHandle | undefined;
+  readonly #hidden: HiddenTexts;
   #record: LaunchRecord;
   #way: Way;
   #fence: LeaseFence | undefined;
@@ -54,7 +56,8 @@ export class Session {
     this.#preflight = parts.preflight;
     this.#record = parts.record;
     this.#givenHandle = parts.givenHandle;
-    this.logger = parts.logger.child({
+    this.#hidden = new HiddenTexts(parts.record.config);
+    this.logger = redactingLogger(parts.logger, this.#hidden).child({
       provider: parts.definition.id,
       native_session_id: parts.record.nativeSessionId,
     });
@@ -84,6 +87,11 @@ export class Session {
 
   transportFor(way: Way): SessionTransport {
     return this.#transports(way);
+  }
+
+  /** Keeps a text out of every log line of the session. */
+  hideFromLogs(text: string): void {
+    this.#hidden.add(text);
   }
 
   /** Drives the session in another way from here on; what runs in the old one is the caller's to end. */

@@ -27,6 +27,7 @@ export async function settleCompleted(run: TurnRun, completed: CompletedTurn): P
   }
   // Journaled before a wait for background work; the turn's end is told once.
   if (lastEntry(journal.entries, 'ended')) return turnResult(run, completed);
+  run.trace.enter('settle');
   faultPoint('before_ended');
   await journal.append(
     {

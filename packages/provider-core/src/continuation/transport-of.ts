@@ -4,6 +4,7 @@ import type { Way } from '../spec/capabilities.js';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import { createServedPaneTransport } from '../transports/served-pane/served-pane-transport.js';
 import type { SessionTransport } from '../transports/session-transport.js';
+import { createStreamProcessTransport } from '../transports/stream-process/stream-process-transport.js';
 import { createTypedPaneTransport } from '../transports/typed-pane/typed-pane-transport.js';
 
 const made = new WeakMap<WayDeclaration, SessionTransport>();
@@ -26,6 +27,7 @@ function makeTransport(declaration: WayDeclaration): SessionTransport {
     case 'served_pane':
       return createServedPaneTransport(declaration);
     case 'stream_process':
+      return createStreamProcessTransport(declaration);
     case 'turn_process':
       throw new Error('unreachable: not there yet');
   }

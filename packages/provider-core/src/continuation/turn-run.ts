@@ -7,6 +7,7 @@ import type { OurMessage } from './read-turn.js';
 import type { Session } from './session.js';
 import type { Steering } from './steering.js';
 import type { ResolvedTurnOptions } from './turn-options.js';
+import type { TurnTrace } from './turn-trace.js';
 
 /** One run of the turn machine over one message. */
 export interface TurnRun {
@@ -20,6 +21,7 @@ export interface TurnRun {
   readonly options: ResolvedTurnOptions;
   readonly emit: EmitTurnEvent;
   readonly steering: Steering;
+  readonly trace: TurnTrace;
   /** Aborted when the caller wants the turn interrupted. */
   readonly interrupted: AbortSignal;
   /** Whether the caller's handle gives reason to expect a living terminal. */

@@ -189,6 +189,7 @@ export class TurnWatch {
       lastTurnId: parentTurnId ?? message.turnId,
       ...(this.#open.tmuxSession === undefined ? {} : { tmuxSession: this.#open.tmuxSession }),
     });
+    this.#run.trace.enter('wait');
     faultPoint('accepted');
   }
 
