@@ -30,6 +30,8 @@ export interface TypedPane {
   readonly planResumeMark?: (record: string, nativeSessionId: string) => string | undefined;
   /** A reader of record rows, in file order, from some row on. */
   readonly createRecordReader: () => RecordReader;
+  /** What a row of the record says of a text that was put into a running turn; absent where the CLI does not tell. */
+  readonly readSteerSign?: (row: unknown, text: string) => SteerSign | undefined;
   /** Reads one row of the hooks' spool. */
   readonly readSignal: (row: unknown) => PaneSignal | undefined;
   /** Reads a registry file; absent when it is not one of a session yet. */
@@ -105,6 +107,9 @@ export interface RecordReader {
   /** The events a row tells; `undefined` is a row that is no JSON. */
   readonly push: (row: unknown) => readonly RecordEvent[];
 }
+
+/** `held`: in the CLI's queue. `taken_in`: the running turn has it. `own_turn`: it became a turn of its own. */
+export type SteerSign = 'held' | 'taken_in' | 'own_turn';
 
 /** What a hook of ours wrote down. */
 export type PaneSignal =

@@ -26,7 +26,7 @@ export const capabilities: ProviderCapabilities = {
   },
   verbs: {
     interrupt: true,
-    steer: false,
+    steer: true,
     approve: true,
     answer_question: true,
     archive: false,

@@ -21,6 +21,8 @@ import { readRegistry } from './registry.js';
 import { planResumeMark } from './resume-mark.js';
 import { readScreen } from './screen.js';
 import { readSignal } from './signals.js';
+import { readSteerSign } from './steer-sign.js';
+import { createStreamProcess } from './stream-process.js';
 import { readVersion } from './version.js';
 
 const typedPane: TypedPane = {
@@ -44,6 +46,7 @@ const typedPane: TypedPane = {
   holdsConversation,
   planResumeMark,
   createRecordReader: createTranscriptReader,
+  readSteerSign,
   readSignal,
   readRegistry,
   readScreen,
@@ -65,5 +68,5 @@ export const claudeCode = defineCodingProvider<ClaudeCodeConfig>()({
   nativeIdChosenBy: 'us',
   capabilities,
   historyRetention,
-  transports: { tmux: typedPane },
+  transports: { tmux: typedPane, structured: createStreamProcess(typedPane) },
 });

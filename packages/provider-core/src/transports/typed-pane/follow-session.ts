@@ -7,10 +7,8 @@ import { hearSignals } from './http-signals.js';
 import type { LivePane } from './live-pane.js';
 import { watchRequests } from './pane-requests.js';
 import type { RunningDelivery } from './running-delivery.js';
-import { findRecords, nativeIdOf, spoolPath } from './session-files.js';
+import { locateRecord, nativeIdOf, spoolPath } from './session-files.js';
 import { watchPane } from './watch-pane.js';
-
-const LOCATE_MS = 40;
 
 interface FollowRequest {
   readonly pane: LivePane;
@@ -84,11 +82,15 @@ async function followSpool(sink: Sink, signal: AbortSignal): Promise<void> {
 
 function tellPassed(
   verdict: GateVerdict,
-  { armed }: RunningDelivery,
+  { armed, steered }: RunningDelivery,
   queue: EventQueue<FollowedEvent>,
 ): void {
-  if (verdict.kind !== 'passed' || verdict.token !== armed?.token) return;
-  const { text, turnId: clientMessageId } = armed;
+  if (verdict.kind !== 'passed') return;
+  const steer = steered.get(verdict.token);
+  const ours = verdict.token === armed?.token ? armed : undefined;
+  const text = steer?.text ?? ours?.text;
+  if (text === undefined) return;
+  const clientMessageId = steer?.steerId ?? ours?.turnId;
   const event: RecordEvent = { type: 'message_accepted', text, clientMessageId, origin: 'user' };
   queue.push({ kind: 'record', event, durable: false });
 }
@@ -99,7 +101,7 @@ async function followRecord(
   signal: AbortSignal,
 ): Promise<void> {
   const { way, context } = pane;
-  const path = since.path ?? (await locateRecord(pane, signal));
+  const path = since.path ?? (await locateRecord(way, context, signal));
   if (path === undefined) return;
   const reader = way.createRecordReader();
   for await (const { value } of lines(path, since.path === undefined ? 0 : since.length, signal)) {
@@ -116,19 +118,6 @@ async function followRecord(
 
 function withBackground(event: RecordEvent, tasks: number): RecordEvent {
   return event.type === 'turn_ended' ? { ...event, backgroundWork: tasks } : event;
-}
-
-/** The CLI makes the record with the first message. */
-async function locateRecord(
-  { way, context }: LivePane,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  while (!signal.aborted) {
-    const [path] = await findRecords(way, context);
-    if (path !== undefined) return path;
-    await context.clock.sleep(LOCATE_MS, signal).catch(() => undefined);
-  }
-  return undefined;
 }
 
 async function* lines(path: string, fromByte: number, signal: AbortSignal) {

@@ -23,6 +23,7 @@ import { takeRecordCursor } from './read-session-record.js';
 import { createRunningDelivery } from './running-delivery.js';
 import { nativeIdOf } from './session-files.js';
 import { findSpoolEnd } from './signal-spool.js';
+import { steerSession } from './steer-session.js';
 import { submitMessage } from './submit-message.js';
 import { type StartReport, waitForStart } from './wait-for-start.js';
 
@@ -127,6 +128,7 @@ async function createOpenSession({
     },
     submit: (request) => submitMessage(pane, request, delivery),
     follow: (since, signal) => followSession({ pane, since, delivery }, signal),
+    steer: (request) => steerSession(pane, delivery, request),
     answerRequest: (id, decision) => answerRequest(pane, delivery, id, decision),
     interrupt: (options) => interruptSession(pane, delivery, options),
     [Symbol.asyncDispose]: async () => {

@@ -14,6 +14,8 @@ export interface CliFiles extends Pick<TypedPane, 'readRegistry'> {
 /** The variable by which every process of a session is found again. */
 const NONCE_VARIABLE = 'HOLDFAST_NONCE';
 
+const LOCATE_MS = 40;
+
 /** The native id, which a typed-pane provider is always given before its first launch. */
 export function nativeIdOf({ nativeSessionId }: SessionContext): string {
   if (nativeSessionId === undefined)
@@ -36,6 +38,20 @@ export async function findRecords(way: CliFiles, context: SessionContext): Promi
     if (await isFile(path)) paths.push(path);
   }
   return paths;
+}
+
+/** The session's record, once it is there: the CLI makes it with the first message. */
+export async function locateRecord(
+  way: TypedPane,
+  context: SessionContext,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  while (!signal.aborted) {
+    const [path] = await findRecords(way, context);
+    if (path !== undefined) return path;
+    await context.clock.sleep(LOCATE_MS, signal).catch(() => undefined);
+  }
+  return undefined;
 }
 
 async function listFolder(path: string): Promise<readonly string[]> {

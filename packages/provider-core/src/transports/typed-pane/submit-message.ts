@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StaleHandleError } from '../../errors/continuation-error.js';
 import {
@@ -8,12 +7,13 @@ import {
   TurnInterruptedError,
   UndeliverableMessageError,
 } from '../../errors/turn-error.js';
-import type { DeliveryPlan, GateVerdict, TypedPane } from '../../spec/typed-pane.js';
+import type { DeliveryPlan, GateVerdict } from '../../spec/typed-pane.js';
 import { faultPoint } from '../../state/fault-point.js';
-import type { SessionContext, SubmitRequest } from '../session-transport.js';
+import type { SubmitRequest } from '../session-transport.js';
 import { clearComposer } from './clear-composer.js';
 import { showsDelivery, showsText } from './composer-text.js';
 import { findRefusal } from './find-refusal.js';
+import { armGate, disarmGate } from './gate-arming.js';
 import { type LivePane, pressKey, writeToPane } from './live-pane.js';
 import type { RunningDelivery } from './running-delivery.js';
 import { readSettledComposer } from './settled-composer.js';
@@ -93,22 +93,6 @@ function isToken({ way, context }: LivePane, content: string, text: string): boo
 async function findLastText({ way, context }: LivePane): Promise<string | undefined> {
   const path = join(context.filesDir, way.gate.textFile);
   return way.gate.readArmedText(await readFile(path, 'utf8').catch(() => ''));
-}
-
-async function armGate({ way, context, fence }: LivePane, text: string): Promise<string> {
-  if (!fence.isCurrent()) throw new SessionBusyError({ kind: 'ours' });
-  const token = randomBytes(12).toString('hex');
-  const permissions = context.config.toolPolicy?.permissions ?? 'ask';
-  await disarmGate(way, context);
-  // Not synced: a machine that goes down takes the pane, and so the gate's question, with it.
-  for (const { name, content } of way.gate.arm({ text, token, permissions })) {
-    await writeFile(join(context.filesDir, name), content, { mode: 0o600 });
-  }
-  return token;
-}
-
-async function disarmGate(way: TypedPane, { filesDir }: SessionContext): Promise<void> {
-  await rm(join(filesDir, way.gate.armedFile), { force: true });
 }
 
 async function paste(pane: LivePane, { pastes }: Pastes): Promise<'written' | 'no_pane'> {
