@@ -12,7 +12,10 @@ export interface StreamProcess
   extends Pick<TypedPane, 'approvals' | 'readRegistry' | 'holdsConversation' | 'planResumeMark'> {
   readonly kind: 'stream_process';
   readonly launch: (request: LaunchRequest) => LaunchPlan;
-  readonly files: Pick<TypedPane['files'], 'record' | 'registryFolder'>;
+  readonly files: Pick<TypedPane['files'], 'record' | 'registryFolder'> & {
+    /** Name, inside the session's private folder, of a file that its hooks write as it starts. */
+    readonly startSign: string;
+  };
   /**
    * Reads rows of the record, in file order. It may tell an end more than once as a turn grows: the last one counts, and
    * only once the turn is over.

@@ -28,6 +28,7 @@ const streamFrame = z.looseObject({
       delta: z.looseObject({ type: z.string(), text: z.string().optional() }).optional(),
     })
     .optional(),
+  origin: z.looseObject({ kind: z.string().optional() }).optional(),
   is_error: z.boolean().optional(),
   result: z.string().optional(),
   stop_reason: z.string().nullish(),

@@ -39,7 +39,11 @@ export function createStreamProcess({
     kind: 'stream_process',
     capabilities,
     launch: launchAsStream,
-    files: { record: files.record, registryFolder: files.registryFolder },
+    files: {
+      record: files.record,
+      registryFolder: files.registryFolder,
+      startSign: files.spool,
+    },
     approvals,
     readRegistry,
     holdsConversation,
@@ -70,6 +74,7 @@ export function launchAsStream(request: LaunchRequest): LaunchPlan {
       'stdio',
     ],
     env: { CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: '1' },
-    hookEvents: ['PreToolUse', 'PermissionRequest'],
+    // The first one only shows that hooks run at all.
+    hookEvents: ['SessionStart', 'PreToolUse', 'PermissionRequest'],
   });
 }

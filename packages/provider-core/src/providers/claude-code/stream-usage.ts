@@ -10,7 +10,9 @@ export function createUsageCounter(): UsageCounter {
     push: (value) => {
       const row = readTranscriptRow(value);
       const isSpoken = row?.type === 'assistant' && row.message?.model !== '<synthetic>';
-      if (isSpoken && row.message?.usage) byMessage.set(row.message.id ?? row.uuid, row);
+      if (!isSpoken || !row.message?.usage) return;
+      const { id, usage } = row.message;
+      byMessage.set(id ?? row.uuid, { type: row.type, uuid: row.uuid, message: { id, usage } });
     },
     total: () => sumUsage([...byMessage.values()]),
   };

@@ -1,0 +1,138 @@
+import { access, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { StaleHandleError } from '../../errors/continuation-error.js';
+import { CliUnusableError, NativeHistoryMissingError } from '../../errors/turn-error.js';
+import type { StreamProcess } from '../../spec/stream-process.js';
+import { observePid, readProcessStatus } from '../../state/process-identity.js';
+import type { FoundProcess } from '../../state/process-tree.js';
+import { waitUntil } from '../../time/wait-until.js';
+import { createChildEnvironment, resolveValue } from '../child-environment.js';
+import { spawnDetached } from '../run-process.js';
+import type { OpenRequest, SessionContext } from '../session-transport.js';
+import { clearRequests } from '../typed-pane/approver.js';
+import {
+  checkWorkingDir,
+  endLeftovers,
+  hasConversation,
+  writePlannedFiles,
+} from '../typed-pane/prepare-launch.js';
+import { nativeIdOf, readRegistered } from '../typed-pane/session-files.js';
+import { findStreamProcess, START_SCRIPT, streamFiles } from './stream-files.js';
+
+/** How long after its start a CLI may take to run the hooks that it runs then. */
+const HOOKS_MS = 10_000;
+const HOOK_POLL_MS = 10;
+
+/** Starts the CLI: with the session's id when it has no record yet, else resuming it. Resolves once it reads its input. */
+export async function launchStream(
+  way: StreamProcess,
+  context: SessionContext,
+  request: OpenRequest,
+): Promise<{ readonly process: FoundProcess; readonly resumed: boolean }> {
+  await checkWorkingDir(context);
+  await endLeftovers(context);
+  const resume = await hasConversation(way, context, request.fence);
+  if (resume) request.emit({ type: 'resuming' });
+  const plan = way.launch({
+    ...context,
+    nativeSessionId: nativeIdOf(context),
+    resume,
+    finishInterruptedTurn: request.finishInterruptedTurn,
+  });
+  await clearRequests(way, context);
+  await rm(join(context.filesDir, way.files.startSign), { force: true });
+  const { finishing } = streamFiles(context);
+  await rm(finishing, { force: true });
+  if (resume && request.finishInterruptedTurn) await writeFile(finishing, '', { mode: 0o600 });
+  await writePlannedFiles(context, plan.files);
+  const added = Object.entries(plan.env).map(([name, value]) => [
+    name,
+    resolveValue(value, `the launch variable ${name}`),
+  ]);
+  const { config, nonce, binary, filesDir } = context;
+  const { pid } = await spawnDetached({
+    file: '/bin/sh',
+    args: ['-c', START_SCRIPT, 'sh', filesDir, binary, ...plan.args],
+    env: createChildEnvironment({ config, added: Object.fromEntries(added), nonce }),
+    workingDir: config.workingDir,
+  });
+  const process = await waitForStart(way, context, request, pid);
+  await waitForHooks(way, context, request.signal);
+  return { process, resumed: resume };
+}
+
+/** Until the CLI's own list names the process: it is up then, and in the session that was asked for. */
+async function waitForStart(
+  way: StreamProcess,
+  context: SessionContext,
+  { deadlineMs, signal }: OpenRequest,
+  pid: number,
+): Promise<FoundProcess> {
+  return waitUntil(
+    async () => {
+      const registered = await readRegistered(way, context, pid);
+      const process = await findStreamProcess(context);
+      if (registered && process?.pid === pid) {
+        checkSameId(context, registered.nativeSessionId);
+        return process;
+      }
+      if (!isRunning(pid)) throw await readEnd(way, context);
+      return undefined;
+    },
+    {
+      awaiting: 'the CLI to start',
+      deadlineMs,
+      signal,
+      clock: context.clock,
+      layer: 'stream-process',
+    },
+  );
+}
+
+/** Without its hooks a tool runs before its message is on disk, and nobody is asked. */
+async function waitForHooks(
+  way: StreamProcess,
+  context: SessionContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock } = context;
+  const end = clock.monotonicMs() + HOOKS_MS;
+  while (!(await exists(join(context.filesDir, way.files.startSign)))) {
+    if (clock.monotonicMs() >= end) {
+      const detail =
+        'it is up, but runs none of our hooks. Remove what disables hooks in its settings.';
+      throw new CliUnusableError(context.binary, 'unresponsive', detail);
+    }
+    await clock.sleep(HOOK_POLL_MS, signal);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function checkSameId({ definition, nativeSessionId }: SessionContext, found: string): void {
+  if (found === nativeSessionId) return;
+  throw new StaleHandleError(definition.id, 'native_session_id', {
+    old: nativeSessionId,
+    new: found,
+  });
+}
+
+function isRunning(pid: number): boolean {
+  const status = readProcessStatus(pid);
+  return status !== undefined && observePid(pid, status.startTime) !== 'dead';
+}
+
+async function readEnd(way: StreamProcess, context: SessionContext): Promise<Error> {
+  const said = await readFile(streamFiles(context).errors, 'utf8').catch(() => '');
+  const words = stripVTControlCharacters(said).replace(/\s+/g, ' ').trim().slice(-500);
+  const missing = way.readMissingHistory(words);
+  if (missing !== undefined) return new NativeHistoryMissingError(nativeIdOf(context), missing);
+  const detail = `it ended as it was started${words === '' ? ' and said nothing' : `: ${words}`}`;
+  return new CliUnusableError(context.binary, 'exited', detail);
+}

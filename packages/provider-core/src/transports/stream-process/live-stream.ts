@@ -1,0 +1,76 @@
+import type { StreamProcess } from '../../spec/stream-process.js';
+import { observePid } from '../../state/process-identity.js';
+import type { FoundProcess } from '../../state/process-tree.js';
+import { waitUntil } from '../../time/wait-until.js';
+import type { LeaseFence, SessionActivity, SessionContext } from '../session-transport.js';
+import { type FrameState, readFrameState } from './frame-state.js';
+import { observeActivity } from './observe-stream.js';
+import type { TurnMark } from './turn-mark.wire.js';
+import { writeLine } from './write-line.js';
+
+/** A living process and what one open session knows of it. */
+export interface LiveStream {
+  readonly way: StreamProcess;
+  /** With the private folder of this way. */
+  readonly context: SessionContext;
+  readonly fence: LeaseFence;
+  readonly process: FoundProcess;
+  readonly delivery: StreamDelivery;
+}
+
+/** What submit, steer, interrupt and follow of one open session share. */
+export interface StreamDelivery {
+  readonly answersRequests: boolean;
+  /** Requests that got their answer from us. */
+  readonly answered: Set<string>;
+  /** Texts put into running turns that may still wait. */
+  readonly steered: Set<string>;
+  isInterrupted: boolean;
+  mark?: TurnMark;
+}
+
+/** Whether the process is over, by pid and start time. */
+export function isOver({ process }: LiveStream): boolean {
+  return observePid(process.pid, process.startTime) === 'dead';
+}
+
+/** What the process has said up to now. */
+export function readState({ way, context, process }: LiveStream): Promise<FrameState> {
+  return readFrameState(way, context, process);
+}
+
+/** What it is doing; unknown once it is gone. */
+export async function readActivity(stream: LiveStream): Promise<SessionActivity> {
+  if (isOver(stream)) return 'unknown';
+  return observeActivity(stream.way, stream.context, stream.process);
+}
+
+const ANSWER_POLL_MS = 10;
+
+/** Asks the process for something. Done, refused, or no answer in time. */
+export async function ask(
+  stream: LiveStream,
+  write: (requestId: string) => string,
+  deadlineMs: number,
+): Promise<'done' | 'refused' | 'no_answer'> {
+  const requestId: string = crypto.randomUUID();
+  const outcome = await writeLine(stream.context, stream.process, write(requestId));
+  if (outcome === 'no_process') return 'no_answer';
+  try {
+    return await waitUntil(
+      async () => {
+        const answer = (await readState(stream)).answerTo(requestId);
+        if (answer !== undefined) return answer ? 'done' : 'refused';
+        return isOver(stream) ? 'no_answer' : undefined;
+      },
+      {
+        awaiting: 'the answer of the CLI',
+        deadlineMs,
+        intervalMs: ANSWER_POLL_MS,
+        clock: stream.context.clock,
+      },
+    );
+  } catch {
+    return 'no_answer';
+  }
+}

@@ -1,0 +1,98 @@
+import { realpath } from 'node:fs/promises';
+import { CliUnusableError, SessionBusyError } from '../../errors/turn-error.js';
+import type { StreamProcess } from '../../spec/stream-process.js';
+import { ensurePrivateDir } from '../../state/private-dir.js';
+import type {
+  EffectiveSettings,
+  OpenRequest,
+  OpenSession,
+  SessionContext,
+} from '../session-transport.js';
+import { announceApprover, withdrawApprover } from '../typed-pane/approver.js';
+import { takeRecordCursor } from '../typed-pane/read-session-record.js';
+import { nativeIdOf } from '../typed-pane/session-files.js';
+import { followStream } from './follow-stream.js';
+import { interruptSession } from './interrupt-session.js';
+import { launchStream } from './launch-stream.js';
+import { ask, isOver, type LiveStream, readActivity, readState } from './live-stream.js';
+import { steerSession } from './steer-session.js';
+import { findStreamProcess } from './stream-files.js';
+import { answerRequest } from './stream-requests.js';
+import { submitMessage } from './submit-message.js';
+import { markTurn } from './turn-mark.js';
+
+const ASK_MS = 5_000;
+
+/** Goes on with the session's living process, or starts or resumes the CLI. */
+export async function openStreamSession(
+  way: StreamProcess,
+  context: SessionContext,
+  request: OpenRequest,
+): Promise<OpenSession> {
+  const { fence } = request;
+  await ensurePrivateDir(context.filesDir);
+  await request.onNativeSession(nativeIdOf(context));
+  if (!fence.isCurrent()) throw new SessionBusyError({ kind: 'ours' });
+  const found = await findStreamProcess(context);
+  if (found?.state === 'unknown') {
+    throw new CliUnusableError(context.binary, 'unresponsive', `process ${found.pid} is not ours`);
+  }
+  const approver = await announceApprover(way, context, request.answersRequests);
+  const { process, resumed } = found
+    ? { process: found, resumed: false }
+    : await launchStream(way, context, request);
+  const delivery = {
+    answersRequests: request.answersRequests,
+    answered: new Set<string>(),
+    steered: new Set<string>(),
+    isInterrupted: false,
+  };
+  const stream: LiveStream = { way, context, fence, process, delivery };
+  await keepPermissions(stream);
+  return createOpenSession(stream, { recovered: resumed, approver });
+}
+
+/** An approved plan changes the mode of a living process; before the next message it is what the session allows again. */
+async function keepPermissions(stream: LiveStream): Promise<void> {
+  const { way, context } = stream;
+  const allowed = context.config.toolPolicy?.permissions ?? 'ask';
+  const { permissions, activity } = await readState(stream);
+  if (permissions === undefined || permissions === allowed || activity !== 'idle') return;
+  await ask(stream, (requestId) => way.write.setPermissions(requestId, allowed), ASK_MS);
+}
+
+async function createOpenSession(
+  stream: LiveStream,
+  { recovered, approver }: { readonly recovered: boolean; readonly approver: string | undefined },
+): Promise<OpenSession> {
+  const { way, context, delivery } = stream;
+  return {
+    nativeSessionId: nativeIdOf(context),
+    recovered,
+    effective: await readEffective(stream),
+    activity: () => readActivity(stream),
+    takeCursor: async () => {
+      const cursor = await takeRecordCursor(way, context);
+      delivery.mark = await markTurn(context, await readState(stream), cursor);
+      return cursor;
+    },
+    submit: (submission) => submitMessage(stream, submission),
+    follow: (since, signal) => followStream(stream, since, signal),
+    steer: (steering) => steerSession(stream, steering),
+    answerRequest: (id, decision) => answerRequest(stream, id, decision),
+    backgroundWork: async () => (isOver(stream) ? 'unknown' : (await readState(stream)).tasks.size),
+    interrupt: (options) => interruptSession(stream, options),
+    [Symbol.asyncDispose]: () => withdrawApprover(way, context, approver),
+  };
+}
+
+/** Told with every turn; a process that has run none was started with what the session asks for. */
+async function readEffective(stream: LiveStream): Promise<EffectiveSettings> {
+  const { config } = stream.context;
+  const { permissions, model, workingDir } = await readState(stream);
+  if (workingDir === undefined) return { permissions, model };
+  const [ours, theirs] = await Promise.all(
+    [config.workingDir, workingDir].map((path) => realpath(path).catch(() => path)),
+  );
+  return { permissions, model, workingDir: ours === theirs ? config.workingDir : workingDir };
+}
