@@ -6,12 +6,12 @@ import type {
   ModelStepEvent,
   ModelStepRequest,
 } from '../spec/model-port.js';
+import { checkStep } from './check-step.js';
 import { loadPeer } from './load-peer.js';
 import { readModelKey } from './model-key.js';
 import { readSdkFailure } from './sdk-failure.js';
 import { toSdkMessages } from './sdk-messages.js';
 import { readStepStream } from './step-stream.js';
-import { checkWellFormedStep } from './well-formed-text.js';
 
 const DEFAULT_OUTPUT_TOKENS = 4096;
 
@@ -62,20 +62,21 @@ async function openAiSdkModel(
   const reach = await loadPeer(vendor.package, vendor.load);
   // Else the SDK prints to the host's console; one that the host set is its own affair.
   globalThis.AI_SDK_LOG_WARNINGS ??= false;
-  const open = () =>
-    reach({ model: config.model, baseUrl, apiKey: readModelKey(config, vendor.keyVariable) });
+  const readKey = () => readModelKey(config, vendor.keyVariable);
+  const open = (apiKey: string | undefined) => reach({ model: config.model, baseUrl, apiKey });
   const limit = config.maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS;
   return {
     provider: vendor.id,
     model: config.model,
-    step: (request) => runStep({ sdk, vendor, open, limit }, request),
+    step: (request) => runStep({ sdk, vendor, readKey, open, limit }, request),
   };
 }
 
 interface OpenedModel {
   readonly sdk: typeof import('ai');
   readonly vendor: ModelVendor<string>;
-  readonly open: () => LanguageModel;
+  readonly readKey: () => string | undefined;
+  readonly open: (apiKey: string | undefined) => LanguageModel;
   readonly limit: number;
 }
 
@@ -86,17 +87,20 @@ async function* runStep(
   const { sdk, vendor } = opened;
   const { signal } = request;
   signal.throwIfAborted();
-  checkWellFormedStep(request);
+  checkStep(request);
+  const key = opened.readKey();
   // Aborted without a reason: the SDK takes an abort with one for a failed request.
   const connection = new AbortController();
   const onAbort = () => connection.abort();
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    const { fullStream } = sdk.streamText(writeCall(opened, request, connection.signal));
+    const { fullStream } = sdk.streamText(
+      writeCall(opened, { request, key, abortSignal: connection.signal }),
+    );
     yield* readStepStream(vendor.id, fullStream);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw readSdkFailure(sdk, error);
+    throw readSdkFailure(sdk, error, key);
   } finally {
     signal.removeEventListener('abort', onAbort);
     // Also when the caller stopped reading: nobody pays for what nobody hears.
@@ -104,10 +108,15 @@ async function* runStep(
   }
 }
 
+interface StepCall {
+  readonly request: ModelStepRequest;
+  readonly key: string | undefined;
+  readonly abortSignal: AbortSignal;
+}
+
 function writeCall(
   { sdk, vendor, open, limit }: OpenedModel,
-  request: ModelStepRequest,
-  abortSignal: AbortSignal,
+  { request, key, abortSignal }: StepCall,
 ): Parameters<typeof streamText>[0] {
   const { system, messages, maxOutputTokens = limit } = request;
   const tools: ToolSet = Object.fromEntries(
@@ -117,7 +126,7 @@ function writeCall(
     ]),
   );
   return {
-    model: open(),
+    model: open(key),
     messages: toSdkMessages(vendor.id, messages),
     abortSignal,
     maxOutputTokens,

@@ -91,7 +91,7 @@ function isTooLong(failure: ModelFailure): boolean {
 
 const historyParam = /^(?:messages|input|contents)\b/;
 const historyMessage =
-  /\b(?:messages|input|contents)[.[]|tool_use|tool_result|tool_calls|tool output|function call turn|function response|thinking|thought_?signature|encrypted_content|surrogate/i;
+  /\b(?:messages|input|contents)[.:[]|tool_use|tool_result|tool_calls|tool output|function call turn|function response|thinking|thought_?signature|encrypted_content|surrogate/i;
 
 function isAboutHistory({ status, error }: ModelFailure): boolean {
   if (status !== 400 && status !== 422) return false;

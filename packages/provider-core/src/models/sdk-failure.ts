@@ -5,52 +5,33 @@ import {
   ProviderFailedError,
 } from '../errors/turn-error.js';
 import { systemClock } from '../time/clock.js';
-import { toTurnError } from './model-failure.js';
+import { type ModelFailure, toTurnError } from './model-failure.js';
 import { readVendorError } from './vendor-error.wire.js';
+
+const DETAIL_CHARACTERS = 500;
 
 type Sdk = typeof import('ai');
 
-/** The typed error for whatever the AI SDK threw, or put into its stream. */
-export function readSdkFailure(sdk: Sdk, error: unknown): Error {
+/**
+ * The typed error for whatever the AI SDK threw, or put into its stream. The key is left out where a server repeats it,
+ * and the SDK's error is no cause: it carries the whole request.
+ */
+export function readSdkFailure(sdk: Sdk, error: unknown, key: string | undefined): Error {
   if (isTurnError(error)) return error;
-  if (sdk.LoadAPIKeyError.isInstance(error)) return new AuthRequiredError(error.message);
+  const hide = (text: string) => (key ? text.replaceAll(key, '(the key)') : text);
+  if (sdk.LoadAPIKeyError.isInstance(error)) return new AuthRequiredError(hide(error.message));
   if (sdk.MissingToolResultsError.isInstance(error)) return new HistoryRejectedError(error.message);
-  if (sdk.APICallError.isInstance(error)) return readCallFailure(error);
-  if (isBrokenStream(sdk, error)) return new ProviderFailedError('broken_stream', describe(error));
-  if (error instanceof Error) return new ProviderFailedError('unknown', describe(error));
-  // An error event in the middle of a stream comes as the vendor wrote it.
-  return toFailure(undefined, {}, error);
+  if (isBroken(sdk, error)) return new ProviderFailedError('broken_stream', hide(describe(error)));
+  const failure = readFailure(sdk, error);
+  if (!failure) return new ProviderFailedError('unknown', hide(describe(error)));
+  const detail = hide(failure.detail).slice(0, DETAIL_CHARACTERS);
+  return toTurnError({ ...failure, detail }, systemClock.now());
 }
 
-type CallError = InstanceType<Sdk['APICallError']>;
-
-function readCallFailure(error: CallError): Error {
-  // Without a status the connection failed, or a body could not be read to its end.
-  if (error.statusCode === undefined || error.statusCode < 400) {
-    return new ProviderFailedError('broken_stream', describe(error));
-  }
-  return toFailure(
-    error.statusCode,
-    error.responseHeaders ?? {},
-    error.responseBody,
-    error.message,
-  );
-}
-
-function toFailure(
-  status: number | undefined,
-  headers: Readonly<Record<string, string>>,
-  body: unknown,
-  fallback = 'the stream ended in an error',
-): Error {
-  const error = readVendorError(body);
-  const said = error.message ?? (typeof body === 'string' && body !== '' ? body : fallback);
-  const detail = status === undefined ? said : `${status} ${said}`;
-  return toTurnError({ status, headers, error, detail }, systemClock.now());
-}
-
-/** A connection that closed under a stream, or an event in it that is none. */
-function isBrokenStream(sdk: Sdk, error: unknown): boolean {
+/** A connection that failed or closed under a stream, or an event in it that is none. */
+function isBroken(sdk: Sdk, error: unknown): boolean {
+  // Without a status no response came; with a good one its body could not be read to its end.
+  if (sdk.APICallError.isInstance(error)) return (error.statusCode ?? 0) < 400;
   return (
     sdk.JSONParseError.isInstance(error) ||
     sdk.TypeValidationError.isInstance(error) ||
@@ -58,8 +39,22 @@ function isBrokenStream(sdk: Sdk, error: unknown): boolean {
     sdk.EmptyResponseBodyError.isInstance(error) ||
     sdk.NoOutputGeneratedError.isInstance(error) ||
     // What fetch throws for a socket that closed.
-    error instanceof TypeError
+    (error instanceof TypeError && error.message === 'terminated')
   );
+}
+
+function readFailure(sdk: Sdk, error: unknown): ModelFailure | undefined {
+  if (sdk.APICallError.isInstance(error)) {
+    const { statusCode: status, responseHeaders: headers = {}, responseBody = '' } = error;
+    const told = readVendorError(responseBody);
+    const said = told.message ?? (responseBody === '' ? error.message : responseBody);
+    return { status, headers, error: told, detail: `${status} ${said}` };
+  }
+  if (error instanceof Error) return undefined;
+  // An error event in the middle of a stream comes as the vendor wrote it.
+  const told = readVendorError(error);
+  const detail = told.message ?? 'the stream ended in an error';
+  return { status: undefined, headers: {}, error: told, detail };
 }
 
 function describe(error: unknown): string {

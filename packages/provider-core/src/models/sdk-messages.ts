@@ -4,13 +4,14 @@ import { type PartMetadata, readOpaquePart } from './opaque-part.wire.js';
 
 /** A conversation as the AI SDK takes it. What another vendor wanted back is left out. */
 export function toSdkMessages(vendor: string, messages: readonly ModelMessage[]): SdkMessage[] {
-  return messages.map((message) => toSdkMessage(vendor, message));
+  return messages.flatMap((message) => toSdkMessage(vendor, message) ?? []);
 }
 
-function toSdkMessage(vendor: string, message: ModelMessage): SdkMessage {
+function toSdkMessage(vendor: string, message: ModelMessage): SdkMessage | undefined {
   if (message.role === 'user') return { role: 'user', content: message.content.map(toUserPart) };
   if (message.role === 'assistant') {
-    return { role: 'assistant', content: toAssistantParts(vendor, message.content) };
+    const content = toAssistantParts(vendor, message.content);
+    return content.length > 0 ? { role: 'assistant', content } : undefined;
   }
   const { callId: toolCallId, toolName, output: value, isError } = message;
   const output = { type: isError ? ('error-text' as const) : ('text' as const), value };
@@ -28,6 +29,8 @@ function toAssistantParts(vendor: string, content: readonly ModelAssistantPart[]
   const parts: SdkPart[] = [];
   let mark: PartMetadata | undefined;
   for (const part of content) {
+    // Models say a blank line before a call; Anthropic takes no blank text back.
+    if (part.type === 'text' && part.text.trim() === '' && !mark) continue;
     if (part.type !== 'opaque') {
       parts.push({ ...toSaidPart(part), ...withMetadata(mark) });
       mark = undefined;

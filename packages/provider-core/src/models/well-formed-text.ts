@@ -1,5 +1,4 @@
 import { UndeliverableMessageError } from '../errors/turn-error.js';
-import type { ModelStepRequest } from '../spec/model-port.js';
 
 /** Whether a text can be sent as it is: half of an emoji has no bytes, and a stored one spoils every later request. */
 export function isWellFormedText(text: string): boolean {
@@ -13,24 +12,6 @@ export function checkWellFormedText(text: string, what: string): void {
     'ill_formed_text',
     `${what} holds half of a surrogate pair, which no encoding can carry; mend the text and send it again.`,
   );
-}
-
-/** As {@link checkWellFormedText}, for all that one step sends. */
-export function checkWellFormedStep({ system, messages, tools }: ModelStepRequest): void {
-  checkWellFormedText(system ?? '', 'The system prompt');
-  for (const tool of tools) checkWellFormedValue(tool, `The tool ${tool.name}`);
-  for (const [index, message] of messages.entries()) {
-    checkWellFormedValue(message, `Message ${index} (${message.role})`);
-  }
-}
-
-function checkWellFormedValue(value: unknown, what: string): void {
-  if (typeof value === 'string') checkWellFormedText(value, what);
-  if (typeof value !== 'object' || value === null) return;
-  for (const [key, part] of Object.entries(value)) {
-    checkWellFormedText(key, what);
-    checkWellFormedValue(part, what);
-  }
 }
 
 /**

@@ -73,6 +73,25 @@ export function testModelFailures(api: ModelApi): void {
     expect(model.requests()).toEqual([]);
   });
 
+  it('refuses a message without content, and an abort that came before', async () => {
+    const { port, model } = await openModelPlace(api);
+    expect(await fail(() => ask(port, [user('')]))).toMatchObject({ reason: 'empty_message' });
+
+    const reason = new TypeError('too late');
+    const signal = AbortSignal.abort(reason);
+    await expect(ask(port, [user('Go.')], { signal })).rejects.toBe(reason);
+    expect(model.requests()).toEqual([]);
+  });
+
+  it('leaves the key out of what a server repeats', async () => {
+    const step = { status: 401, errorMessage: `Incorrect key provided: ${key}.` };
+    const { port } = await openModelPlace(api, { script: () => step });
+    const error = await fail(() => ask(port, [user('Go.')]));
+
+    expect(error.message).toContain('Incorrect key provided: (the key).');
+    expect(JSON.stringify(error)).not.toContain(key);
+  });
+
   it('takes no history with a call that has no result', async () => {
     const { port, model } = await openModelPlace(api);
     const call = { type: 'tool_call', callId: 'c1', toolName: 'shell', input: {} } as const;

@@ -63,6 +63,33 @@ export function testModelSteps(api: ModelApi): void {
     expect(request?.bodyText).toMatch(/"(?:signature-|scripted-)|"reasoning_content":"hm"/);
   });
 
+  it('hands on a call of a tool that nobody declared, and says no blank text back', async () => {
+    const calls = [{ name: 'unknown_tool', input: { path: 'a' } }];
+    const { port, model } = await openModelPlace(api, {
+      script: inOrder({ text: '\n\n', tools: calls }, { text: 'Understood.' }),
+    });
+    const first = await ask(port, [user('Go.')], { tools: [shell] });
+    const called = first.content.find((part) => part.type === 'tool_call');
+    expect(called).toMatchObject({ toolName: 'unknown_tool', input: { path: 'a' } });
+
+    const said: ModelMessage = { role: 'assistant', content: first.content };
+    const { callId = '', toolName = '' } = called ?? {};
+    const result: ModelMessage = { role: 'tool', callId, toolName, output: 'none', isError: true };
+    await ask(port, [user('Go.'), said, result], { tools: [shell] });
+    const items = model.requests().at(-1)?.messages.filter(({ role }) => role === 'assistant');
+    // OpenAI marks its texts, and takes back what it marked.
+    const blank = api.protocol === 'openai-responses' ? [{ role: 'assistant', texts: ['\n\n'] }] : [];
+    expect(items).toMatchObject([...blank, { texts: [], toolName: 'unknown_tool' }]);
+  });
+
+  it('says that a limit of tokens cut the answer', async () => {
+    const { port } = await openModelPlace(api, {
+      script: () => ({ text: 'cut', stop: 'max_tokens' }),
+    });
+    const answer = await ask(port, [user('Go.')], { maxOutputTokens: 7 });
+    expect(answer.stopReason).toBe('max_tokens');
+  });
+
   it('keeps what another vendor wanted back to itself', async () => {
     const { port, model } = await openModelPlace(api);
     const foreign = { type: 'opaque', vendor: 'elsewhere', value: { secret: 'mark-of-elsewhere' } };
