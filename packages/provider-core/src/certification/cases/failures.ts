@@ -25,8 +25,10 @@ export async function failuresAreTyped(subject: CertificationSubject): Promise<v
     const seen = await failOnce(subject, handle, name);
     const [kind, reason] = expected[name];
     const isRight = seen.kind === kind && (reason === undefined || seen.reason === reason);
-    if (!isRight) wrong.push(`${name} was ${seen.kind} (${seen.reason ?? 'no reason'})`);
-    if (name === 'rate_limited' && seen.resetAt === undefined) wrong.push(`${name} has no reset`);
+    if (!isRight) {
+      wrong.push(`${name} was ${seen.kind} (${seen.reason ?? 'no reason'}): ${seen.message}`);
+    }
+    if (name === 'rate_limited' && seen.resetAt === undefined) wrong.push(`${name} has no reset: ${seen.message}`);
   }
   assert.deepEqual(wrong, [], 'failures of another type');
 }
@@ -48,6 +50,7 @@ interface SeenFailure {
   readonly kind?: string;
   readonly reason?: string;
   readonly resetAt?: string;
+  readonly message?: string;
 }
 
 async function failOnce(

@@ -18,6 +18,8 @@ export async function structuredWithoutTmux(subject: CertificationSubject): Prom
     'tmux processes',
   );
 
+  // A pane that only shows is missed by nobody: the turn runs all the same.
+  if (subject.claims.paneDriver !== 'typed_pane') return;
   const requests = subject.modelRequests().length;
   await assert.rejects(
     subject.continue(turn.handle, 'In a pane?', { transport: 'tmux', tmuxOnPath: false }),

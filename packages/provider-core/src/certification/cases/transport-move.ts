@@ -10,8 +10,8 @@ export async function transportMove(subject: CertificationSubject): Promise<void
   let { handle } = await subject.start(first, { transport: 'tmux' });
   const nativeSessionId = subject.nativeSessionId(handle);
 
-  for (const transport of ['structured', 'tmux', 'structured'] as const) {
-    const message = `What is the codeword? (asked through ${transport})`;
+  for (const [move, transport] of (['structured', 'tmux', 'structured'] as const).entries()) {
+    const message = `What is the codeword? (move ${move} is to ${transport})`;
     messages.push(message);
     const turn = await subject.continue(handle, message, { transport });
     assert.match(turn.answer, /heron/, `the answer through ${transport}`);

@@ -13,9 +13,11 @@ export interface CodexFailure {
 export function classifyFailure({ message, info }: CodexFailure): FailedTurn['reason'] {
   const byStatus = info.httpStatus === undefined ? undefined : STATUS_REASONS[info.httpStatus];
   const byName = NAMED_REASONS[toSnakeCase(info.name ?? 'other')];
-  const named = byStatus ?? byName;
-  if (named) return named;
-  return readBody(message) ?? 'unknown';
+  if (byStatus) return byStatus;
+  // Codex calls both a broken connection: what was cut off by a filter, and a status that it does not know.
+  if (/reason: content_filter/.test(message)) return 'refusal';
+  if (/^unexpected status 4\d\d/.test(message)) return readBody(message) ?? 'unknown';
+  return byName ?? readBody(message) ?? 'unknown';
 }
 
 /** A request that the vendor refuses comes with the info `other` and the body of its answer as the message. */
