@@ -7,12 +7,12 @@ import {
   StaleHandleError,
 } from '@holdfast/provider-core';
 import { type AgentLayout, agentLayout } from './agent-layout.js';
-import { type AgentOptions, identityOf, isApiAgent, sessionConfigOf } from './agent-options.js';
+import { type AgentOptions, identityOf, sessionConfigOf } from './agent-options.js';
 import type { AgentIdentity, AgentSessionHandle } from './agent-session-handle.js';
 import { decodeAgentSessionHandle, fillIdentity } from './agent-session-handle.wire.js';
 import { createApiHistory } from './api/api-history.js';
 import type { ApiSessions } from './api/api-sessions.js';
-import { createApiSessions } from './api/create-api-sessions.js';
+import { apiSessionsOf } from './api/create-api-sessions.js';
 import { createHistoryStore, type HistoryStore } from './history/history-store.js';
 import { type ProviderSessions, providerCoreSessions } from './provider-sessions.js';
 import { createMessageQueue, type MessageQueue } from './queue/message-queue.js';
@@ -35,8 +35,7 @@ export class AgentSession {
     this.options = options;
     this.config = sessionConfigOf(options);
     this.layout = agentLayout(options.stateDir ?? defaultStateDir());
-    // Sessions of the caller's own keep their own history, whatever the provider.
-    this.#api = isApiAgent(options) && !options.sessions ? createApiSessions(options) : undefined;
+    this.#api = apiSessionsOf(options);
     this.history = this.#api ? createApiHistory(this.#api) : createHistoryStore(this.layout);
     this.sessions = options.sessions ?? this.#api ?? providerCoreSessions;
     this.#given = identityOf(options);
