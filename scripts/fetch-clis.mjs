@@ -13,9 +13,7 @@ const pinFile = fileURLToPath(new URL('../e2e/clis/package.json', import.meta.ur
  */
 export async function ensurePinnedClis({ all = false, onProgress = () => {} } = {}) {
   const wanted = readPinnedClis().filter((pin) => all || pin.inDefaultSet);
-  const missing = wanted.filter((pin) => !existsSync(binaryPath(pin)));
-  announce(missing, onProgress);
-  for (const pin of missing) await installPin(pin, onProgress);
+  await installMissing(wanted, onProgress);
 
   const clis = wanted.map((pin) => ({
     provider: pin.provider,
@@ -24,6 +22,24 @@ export async function ensurePinnedClis({ all = false, onProgress = () => {} } = 
   }));
   await writeAtomically(clisFile(), `${JSON.stringify(clis, null, 2)}\n`);
   return clis;
+}
+
+/** The same for the pinned Nodes of these major versions. A Node that is not pinned is an error that names it. */
+export async function ensurePinnedNodes(majors, { onProgress = () => {} } = {}) {
+  const pins = readPins('nodes');
+  const wanted = majors.map((major) => {
+    const pin = pins.find(({ version }) => version.split('.')[0] === major);
+    if (!pin) throw new Error(`Node ${major} is not pinned in e2e/clis/package.json.`);
+    return pin;
+  });
+  await installMissing(wanted, onProgress);
+  return wanted.map((pin) => ({ version: pin.version, binary: binaryPath(pin) }));
+}
+
+async function installMissing(wanted, onProgress) {
+  const missing = wanted.filter((pin) => !existsSync(binaryPath(pin)));
+  announce(missing, onProgress);
+  for (const pin of missing) await installPin(pin, onProgress);
 }
 
 /** The JSON file that lists the installed CLIs; `HOLDFAST_CLIS` hands it to an end-to-end program. */
@@ -38,9 +54,13 @@ function cacheDir() {
 }
 
 /** Reads the pin list for this platform; a platform without a pin is an error that names it. */
-export function readPinnedClis(platform = `${process.platform}-${process.arch}`) {
-  const { pinned } = JSON.parse(readFileSync(pinFile, 'utf8'));
-  return pinned.map(({ packages, ...pin }) => {
+export function readPinnedClis(platform) {
+  return readPins('pinned', platform);
+}
+
+function readPins(list, platform = `${process.platform}-${process.arch}`) {
+  const { [list]: pins } = JSON.parse(readFileSync(pinFile, 'utf8'));
+  return pins.map(({ packages, ...pin }) => {
     const source = packages[platform];
     if (!source) {
       throw new Error(

@@ -6,18 +6,22 @@ import { clisFile, ensurePinnedClis } from './fetch-clis.mjs';
 import { installDependencies } from './install.mjs';
 import { requirePrerequisites } from './prerequisites.mjs';
 import { root } from './run-command.mjs';
+import { runOnNodes } from './run-on-nodes.mjs';
 
 /**
  * Runs one end-to-end program from a bare clone: installs, builds and fetches what is missing, then hands over.
  * All progress goes to stderr, so that stdout holds the program's own lines alone.
  */
-export async function runE2e(name, args = process.argv.slice(2)) {
+export async function runE2e(name, args = process.argv.slice(2), { nodes } = {}) {
   requirePrerequisites();
   try {
     const env = await prepareE2e({ args });
     // `--all` chooses which CLIs are fetched; the program runs those on the list it is given.
     const own = args.filter((arg) => arg !== '--all');
-    process.exitCode = await runProgram(name, own, env);
+    const program = findProgram(name);
+    process.exitCode = nodes
+      ? await runOnNodes([program, ...own], { nodes, env, onProgress: reportProgress })
+      : await runProgram([program, ...own], env);
   } catch (error) {
     reportProgress(error.message);
     process.exitCode = 1;
@@ -39,10 +43,14 @@ async function findClis(args, onProgress) {
   return clisFile();
 }
 
-function runProgram(name, args, env) {
+function findProgram(name) {
   const program = join(root, 'e2e', 'dist', `${name}.js`);
   if (!existsSync(program)) throw new Error(`e2e/src/${name}.ts does not exist.`);
-  const child = spawn(process.execPath, [program, ...args], { cwd: root, env, stdio: 'inherit' });
+  return program;
+}
+
+function runProgram(command, env) {
+  const child = spawn(process.execPath, command, { cwd: root, env, stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
   return new Promise((resolve, reject) => {
     child.on('error', reject);

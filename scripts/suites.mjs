@@ -43,7 +43,16 @@ export const stages = [
   [[suite('unit', 180, unit, { counts: 'vitest' })]],
   [
     [
-      endToEnd('certify', 300, '--through-agent', 'seed', '--jobs', '3'),
+      endToEnd('certify', 360, '--through-agent', 'seed', '--depth', 'core', '--jobs', '3'),
+      suite(
+        'nodes',
+        120,
+        [...script('certify'), '--node', '22,24', '--depth', 'smoke', '--jobs', '3'],
+        {
+          counts: 'last-line',
+          needsBuild: true,
+        },
+      ),
       endToEnd('planted', 300, '--jobs', '3'),
       endToEnd('faults', 240, '--kills', '24', '--seed', '7'),
       endToEnd('demo', 90),
