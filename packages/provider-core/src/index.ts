@@ -12,6 +12,15 @@ export {
   continueCodingAgentSession,
 } from './continuation/continue-session.js';
 export {
+  type DiagnoseOptions,
+  type Diagnosis,
+  diagnose,
+  type LeftoverProcess,
+  type ProviderDiagnosis,
+  type SessionDiagnosis,
+  type ToolDiagnosis,
+} from './continuation/diagnose.js';
+export {
   inspectCodingAgentSession,
   type SessionInspection,
 } from './continuation/inspect-session.js';

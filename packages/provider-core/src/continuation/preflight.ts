@@ -15,11 +15,14 @@ export interface Preflight {
   readonly cliHome: string;
 }
 
-/** Finds the CLI, its version and its home, or throws `cli_unusable` naming what is missing or too old. */
+/**
+ * Finds the CLI, its version and its home, or throws `cli_unusable` naming what is missing or too old. Without a file for
+ * known versions nothing is written.
+ */
 export async function preflight(
   definition: ProviderDefinition,
   config: SessionConfig,
-  versionsFile: string,
+  versionsFile: string | undefined,
 ): Promise<Preflight> {
   await checkWorkingDir(config.workingDir);
   const binary = await findBinary(definition, config);
@@ -78,7 +81,7 @@ const known = new Map<string, string>();
 async function readCliVersion(
   definition: ProviderDefinition,
   binary: string,
-  versionsFile: string,
+  versionsFile: string | undefined,
 ): Promise<string> {
   const { mtimeMs, size, ino } = await stat(binary);
   const fingerprint = `${binary}:${ino}:${size}:${mtimeMs}`;
@@ -86,11 +89,16 @@ async function readCliVersion(
   if (cached) return cached;
   const version = await askVersion(definition, binary);
   known.set(fingerprint, version);
-  await writeFileAtomic(versionsFile, JSON.stringify(Object.fromEntries(known)));
+  if (versionsFile !== undefined)
+    await writeFileAtomic(versionsFile, JSON.stringify(Object.fromEntries(known)));
   return version;
 }
 
-async function readStoredVersion(file: string, fingerprint: string): Promise<string | undefined> {
+async function readStoredVersion(
+  file: string | undefined,
+  fingerprint: string,
+): Promise<string | undefined> {
+  if (file === undefined) return undefined;
   const stored = await readJsonFile(file);
   if (stored.state !== 'present' || typeof stored.value !== 'object') return undefined;
   for (const [key, version] of Object.entries(stored.value ?? {})) {

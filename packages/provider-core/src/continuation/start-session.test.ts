@@ -48,6 +48,17 @@ describe('startCodingAgentSession', () => {
     },
   );
 
+  it('says at once that a model API keeps no native session', async () => {
+    const start = startCodingAgentSession({
+      provider: 'openai' as never,
+      config: configOf('/bin/true'),
+      message: 'hello',
+      stateDir: join(root, 'state'),
+    });
+    await expect(start).rejects.toMatchObject({ kind: 'non_applicable', provider: 'openai' });
+    expect(await readdir(root)).toEqual([]);
+  });
+
   it('never begins anew when the session it made is known and its record is gone', async () => {
     const binary = await writeBinary('2.1.197 (Claude Code)');
     const config = configOf(binary);

@@ -1,6 +1,11 @@
-import { StaleHandleError } from '../errors/continuation-error.js';
+import { NonApplicableError, StaleHandleError } from '../errors/continuation-error.js';
 import { SessionBusyError, StateUnusableError, TurnConflictError } from '../errors/turn-error.js';
-import { type ConfigOf, findProvider, type ProviderId } from '../providers/registry.js';
+import {
+  type ConfigOf,
+  findModelProvider,
+  findProvider,
+  type ProviderId,
+} from '../providers/registry.js';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { SessionConfig } from '../spec/session-config.js';
 import type { Message, TurnResult } from '../spec/turn.js';
@@ -54,8 +59,13 @@ export function startCodingAgentSession<Id extends ProviderId>(
   request: StartRequest<Id>,
 ): CodingAgentTurn {
   checkMessageShape(request.message);
-  const definition = checkStart(request.provider, request.config);
   const turnId = turnIdOf(request);
+  if (findModelProvider(request.provider)) {
+    return beginTurn(turnId, request.signal, async () => {
+      throw new NonApplicableError(request.provider);
+    });
+  }
+  const definition = checkStart(request.provider, request.config);
   const options = resolveTurnOptions(request);
   return beginTurn(turnId, request.signal, async (live) => {
     const message = outgoingMessage(request.message);

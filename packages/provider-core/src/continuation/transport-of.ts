@@ -5,6 +5,7 @@ import type { ProviderDefinition } from '../spec/provider-definition.js';
 import { createServedPaneTransport } from '../transports/served-pane/served-pane-transport.js';
 import type { SessionTransport } from '../transports/session-transport.js';
 import { createStreamProcessTransport } from '../transports/stream-process/stream-process-transport.js';
+import { createTurnProcessTransport } from '../transports/turn-process/turn-process-transport.js';
 import { createTypedPaneTransport } from '../transports/typed-pane/typed-pane-transport.js';
 
 const made = new WeakMap<WayDeclaration, SessionTransport>();
@@ -29,6 +30,6 @@ function makeTransport(declaration: WayDeclaration): SessionTransport {
     case 'stream_process':
       return createStreamProcessTransport(declaration);
     case 'turn_process':
-      throw new Error('unreachable: not there yet');
+      return createTurnProcessTransport(declaration);
   }
 }

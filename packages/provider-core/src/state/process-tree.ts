@@ -35,6 +35,21 @@ export function findProcessesByEnvironment(
   return found;
 }
 
+/** Every process whose environment holds the variable, by its value. Those of other users are not seen. */
+export function findProcessesWithVariable(name: string): ReadonlyMap<string, FoundProcess[]> {
+  const found = new Map<string, FoundProcess[]>();
+  const prefix = `\0${name}=`;
+  for (const pid of listPids()) {
+    const before = readProcessStartTime(pid);
+    const environment = before === undefined ? '' : readEnvironment(pid).toString('latin1');
+    const start = environment.indexOf(prefix);
+    if (before === undefined || start < 0 || readProcessStartTime(pid) !== before) continue;
+    const value = environment.slice(start + prefix.length, environment.indexOf('\0', start + 1));
+    found.set(value, [...(found.get(value) ?? []), { pid, startTime: before }]);
+  }
+  return found;
+}
+
 const NUL = Buffer.from([0]);
 
 function readEnvironment(pid: number): Buffer {
