@@ -76,8 +76,9 @@ async function createFollower(stream: LiveStream, since: RecordCursor): Promise<
     ends,
     framesFrom,
     takeCost: (soFar) => {
-      // Rounded, since a difference of sums is no sum.
-      if (soFar !== undefined) costUsd = Number((soFar - costUsdBefore).toFixed(9));
+      if (soFar === undefined || costUsdBefore === undefined) return;
+      // Rounded: a difference of sums has digits of no meaning.
+      costUsd = Number((soFar - costUsdBefore).toFixed(9));
     },
     tasks,
     countRow: counter.push,

@@ -17,7 +17,8 @@ export class FrameState {
   permissions: PermissionLevel | undefined;
   model: string | undefined;
   workingDir: string | undefined;
-  costUsd = 0;
+  /** What the process has cost by its own count; one that resumed may count the session's earlier turns too. */
+  costUsd: number | undefined;
   readonly tasks = new Set<string>();
 
   constructor(way: StreamProcess, path: string) {

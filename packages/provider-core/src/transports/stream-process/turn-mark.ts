@@ -19,14 +19,15 @@ export async function markTurn(
   // The process appends: what it says next stands at the start.
   if (isLong) await truncate(files.output, 0);
   const framesFrom = isLong ? 0 : state.offset;
-  const mark = { framesFrom, costUsdBefore: state.costUsd, cursor: { ...cursor } };
+  const costUsdBefore = state.costUsd ?? (context.acknowledged ? undefined : 0);
+  const mark = { framesFrom, costUsdBefore, cursor: { ...cursor } };
   await writeFile(files.turn, JSON.stringify(mark), { mode: 0o600 });
   return mark;
 }
 
 /** The mark of the turn that runs or ran last; the start of the output when none can be read. */
 export async function readTurnMark(context: SessionContext): Promise<TurnMark> {
-  const whole = { framesFrom: 0, costUsdBefore: 0, cursor: { length: 0 } };
+  const whole = { framesFrom: 0, cursor: { length: 0 } };
   try {
     const value: unknown = JSON.parse(await readFile(streamFiles(context).turn, 'utf8'));
     return turnMarkSchema.safeParse(value).data ?? whole;

@@ -10,7 +10,8 @@ const cursor = z.looseObject({
 /** Where a turn begins in the record, and in the output of its process, and what the process had cost by then. */
 export const turnMarkSchema = z.looseObject({
   framesFrom: z.number(),
-  costUsdBefore: z.number(),
+  /** Absent when the process had not told it yet. */
+  costUsdBefore: z.number().optional(),
   cursor,
 });
 
