@@ -10,13 +10,13 @@ async function runDoctor(args) {
   await installDependencies({ onProgress: report });
   await buildWorkspace({ onProgress: report });
   const { diagnose } = await import('../packages/provider-core/dist/index.js');
-  const stateDir = valueOf(args, '--state-dir');
+  const stateDir = readFlag(args, '--state-dir');
   const found = await diagnose(stateDir === undefined ? {} : { stateDir });
   const lines = args.includes('--json') ? [JSON.stringify(found)] : describe(found);
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-function valueOf(args, flag) {
+function readFlag(args, flag) {
   const index = args.indexOf(flag);
   return index < 0 ? undefined : args[index + 1];
 }
