@@ -66,7 +66,13 @@ function report(outcome: {
       ? JSON.stringify(row)
       : `${error === undefined ? 'ok    ' : 'FAILED'}  ${title} (${seconds} s)`,
   );
-  if (error !== undefined) process.stderr.write(`${title}: ${String(error)}\n`);
+  if (error !== undefined) process.stderr.write(`${title}: ${describe(error)}\n`);
+}
+
+/** What the case found, and what its end found besides. */
+function describe(error: unknown): string {
+  const isPair = error instanceof Error && 'suppressed' in error && 'error' in error;
+  return isPair ? `${describe(error.suppressed)}\n${describe(error.error)}` : String(error);
 }
 
 async function withinLimit(run: Promise<void>): Promise<void> {

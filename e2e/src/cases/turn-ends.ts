@@ -146,7 +146,7 @@ async function interruptsFrozen(cli: CliUnderTest): Promise<void> {
   assert.match(next.answer, /heron/);
 }
 
-const limits = { openMs: 3_000, acceptMs: 3_000, busyMs: 3_000 };
+const limits = { openMs: 3_000, acceptMs: 3_000, inactivityMs: 3_000, busyMs: 3_000 };
 
 /** The server that should take the message in stands still. */
 async function startsNoTurnInServer(cli: CliUnderTest): Promise<void> {

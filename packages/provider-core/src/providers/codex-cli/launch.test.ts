@@ -59,7 +59,7 @@ describe('the launch', () => {
     expect(args.find((arg) => arg.includes('base_url'))).toMatch(/=".*\\"b\\"\\u007f"$/);
   });
 
-  it('repeats at a resume what the rollout does not bring back', () => {
+  it('B21, B115: repeats at a resume what the rollout does not bring back', () => {
     const plan = planThreadResume({ ...plain, config, nativeSessionId: 'id' });
 
     expect(plan.params).toMatchObject({
@@ -93,10 +93,18 @@ describe('the launch', () => {
     });
   });
 
+  it('B84: gives the servers it starts the mark by which they are found again', () => {
+    const { params } = planThreadStart({ ...plain, config });
+
+    expect(params).toHaveProperty('config.mcp_servers.notes.env_vars', ['HOLDFAST_NONCE']);
+  });
+
   it('refuses tool patterns, which Codex does not have', () => {
     const toolPolicy = { permissions: 'ask', allow: ['Bash(ls:*)'] } as const;
 
-    expect(() => planThreadStart({ ...plain, config: { ...config, toolPolicy } })).toThrow(TypeError);
+    expect(() => planThreadStart({ ...plain, config: { ...config, toolPolicy } })).toThrow(
+      TypeError,
+    );
   });
 
   it('lets the model ask only where somebody answers', () => {

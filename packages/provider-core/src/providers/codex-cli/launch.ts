@@ -132,5 +132,11 @@ function planMcpServer(server: McpServer) {
     return { url: server.url, ...(server.headers ? { http_headers: server.headers } : {}) };
   }
   const { command, args, env } = server;
-  return { command, ...(args ? { args } : {}), ...(env ? { env } : {}) };
+  return {
+    command,
+    ...(args ? { args } : {}),
+    ...(env ? { env } : {}),
+    // Codex starts these servers with little of its environment: without the mark, one that outlives it is never found.
+    env_vars: ['HOLDFAST_NONCE'],
+  };
 }

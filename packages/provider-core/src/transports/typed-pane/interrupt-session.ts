@@ -1,4 +1,5 @@
 import { endProcesses } from '../../state/process-tree.js';
+import { isTmuxError } from '../tmux/tmux-error.js';
 import { type LivePane, pressKey, readPaneActivity } from './live-pane.js';
 import type { RunningDelivery } from './running-delivery.js';
 import { listOwnProcesses } from './session-files.js';
@@ -26,12 +27,22 @@ export async function interruptSession(
     while (clock.monotonicMs() < end) {
       // Pressed twice on an idle composer, Escape opens a page.
       if (await staysIdle(pane, end)) return;
-      if ((await pressKey(pane, 'Escape')) === 'no_pane') break;
+      if ((await pressEscape(pane)) === 'no_pane') break;
       await becomesIdle(pane, Math.min(end, clock.monotonicMs() + PATIENCE_MS));
     }
     await endProcesses(listOwnProcesses(pane.context), { graceMs: GRACE_MS });
   } finally {
     delivery.isInterrupted = false;
+  }
+}
+
+/** A tmux that does not answer presses nothing; at the deadline the processes are ended without it. */
+async function pressEscape(pane: LivePane): Promise<'written' | 'no_pane' | 'unknown'> {
+  try {
+    return await pressKey(pane, 'Escape');
+  } catch (error) {
+    if (isTmuxError(error)) return 'unknown';
+    throw error;
   }
 }
 
