@@ -89,7 +89,7 @@ const badMachines: readonly BadInputCase[] = [
     run: (subject, handle) => expectUnusableState(subject, handle, 'EROFS', 'read_only'),
   },
   {
-    name: 'a full state directory',
+    name: 'B44: a full state directory',
     run: (subject, handle) => expectUnusableState(subject, handle, 'ENOSPC', 'full'),
   },
   { name: 'a torn journal line', run: continuesOverTornLine },

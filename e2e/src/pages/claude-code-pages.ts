@@ -13,7 +13,7 @@ const hello = 'Remember the codeword heron.';
 /** Claude Code's pages. None for an update is among them: with `DISABLE_AUTOUPDATER`, none was ever seen. */
 export const claudeCodePages: readonly PageCase[] = [
   {
-    name: 'trust page without leave is blocked',
+    name: 'B72: trust page without leave is blocked',
     run: (cli) =>
       blocked(cli, { prepareCliHome: untrustedHome, dialog: 'trust', says: /trust/i, config: {} }),
   },

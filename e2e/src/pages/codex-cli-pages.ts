@@ -19,7 +19,7 @@ type PrepareCliHome = ProviderFixture['prepareCliHome'];
 /** Codex's pages stand in a pane that only shows: messages go by the socket, so that none of them can hold up a turn. */
 export const codexCliPages: readonly PageCase[] = [
   {
-    name: 'update page does not come, though a newer version is known',
+    name: 'B72: update page does not come, though a newer version is known',
     run: async (cli) => {
       await using subject = await createSubject(cli, knowNewerVersion);
       await expectConversation(subject);

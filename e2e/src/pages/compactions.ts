@@ -23,7 +23,7 @@ const question = 'What is the codeword?';
 
 /** A history that is compacted as its session comes back, for longer than anything else may take. */
 export const compactions: readonly PageCase[] = [
-  { name: 'compaction of a resumed session extends the wait', run: compactsOnResume },
+  { name: 'B101: compaction of a resumed session extends the wait', run: compactsOnResume },
   { name: 'compaction of a turn that it was cut off in extends the wait', run: compactsAgain },
 ];
 

@@ -28,7 +28,7 @@ const OLDER_VERSION = '2.1.197';
 /** The page that offers a summary in place of an old, long session, switched on as its vendor does from afar. */
 export const resumeFromSummary: readonly PageCase[] = [
   {
-    name: 'resume-from-summary page, forced on, is kept away',
+    name: 'B71: resume-from-summary page, forced on, is kept away',
     run: async (cli) => {
       await using subject = await createSubject(cli);
       const handle = await leaveOldSession(subject, cli);
@@ -37,7 +37,7 @@ export const resumeFromSummary: readonly PageCase[] = [
     },
   },
   {
-    name: 'resume-from-summary page, with our guard taken away, is blocked',
+    name: 'B71: resume-from-summary page, with our guard taken away, is blocked',
     run: async (cli) => {
       await using subject = await createSubject(cli);
       const handle = await leaveOldSession(subject, cli);

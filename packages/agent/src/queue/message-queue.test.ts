@@ -38,7 +38,7 @@ const emptied = (agent: Agent) =>
   });
 
 describe('enqueue', () => {
-  it('delivers while idle, and after a running turn, in the order the messages came', async () => {
+  it('B105: delivers while idle, and after a running turn, in the order the messages came', async () => {
     const agent = createAgent();
     const first = agent.askWithHistory([{ role: 'user', content: 'one' }]);
     await agent.enqueue('two');

@@ -50,7 +50,7 @@ describe('readTurn', () => {
     expect(readTurn([tool, accepted('one')], ours).usedTools).toBeUndefined();
   });
 
-  it('takes no end for ours that belongs to another native turn', () => {
+  it('B98: takes no end for ours that belongs to another native turn', () => {
     expect(readTurn([accepted('one'), ended('other', 'no')], ours).state).toBe('open');
   });
 });

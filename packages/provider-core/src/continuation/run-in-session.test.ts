@@ -41,7 +41,7 @@ async function collect(events: AsyncIterable<TurnEvent>): Promise<TurnEvent[]> {
 }
 
 describe('one message through the machine', () => {
-  it('is answered once and replayed byte for byte', async () => {
+  it('B103: is answered once and replayed byte for byte', async () => {
     const provider = new ScriptedProvider();
     const first = await send(provider, 'hello');
     const again = await send(provider, 'hello');
@@ -163,7 +163,7 @@ describe('one message through the machine', () => {
     expect(provider.sent).toEqual(['hello']);
   });
 
-  it('settles a turn that shows no sign of life at its deadline, and leaves it parked', async () => {
+  it('B99: settles a turn that shows no sign of life at its deadline, and leaves it parked', async () => {
     const provider = new ScriptedProvider();
     provider.respond = () => {
       provider.process = { state: 'alive', activity: 'busy' };
@@ -180,7 +180,7 @@ describe('one message through the machine', () => {
     expect(provider.sent).toEqual(['hello']);
   });
 
-  it('lets one of two callers at the same moment run; the other is told the owner', async () => {
+  it('B105: lets one of two callers at the same moment run; the other is told the owner', async () => {
     const provider = new ScriptedProvider();
     provider.respond = () => {
       provider.process = { state: 'alive', activity: 'busy' };
@@ -198,7 +198,7 @@ describe('one message through the machine', () => {
   });
 });
 
-describe('after a crash at any step', () => {
+describe('B124: after a crash at any step', () => {
   it.each(['gone', 'idle'] as const)(
     'the message stands once in the record and is answered (process %s)',
     async (processAfter) => {

@@ -28,7 +28,7 @@ const configOf = (binary: string) => ({ workingDir: root, cliHome: join(root, 'h
 
 describe('startCodingAgentSession', () => {
   it.each(['', 'x'.repeat(10 * 1024 * 1024), 'half \ud800 a pair'])(
-    'refuses a message that no session could take before anything is written or started',
+    'B36: refuses a message that no session could take before anything is written or started',
     async (message) => {
       const binary = await writeBinary('codex-cli 0.171.0');
       const stateDir = join(root, 'state');
@@ -59,7 +59,7 @@ describe('startCodingAgentSession', () => {
     expect(await readdir(root)).toEqual([]);
   });
 
-  it('never begins anew when the session it made is known and its record is gone', async () => {
+  it('B20: never begins anew when the session it made is known and its record is gone', async () => {
     const binary = await writeBinary('2.1.197 (Claude Code)');
     const config = configOf(binary);
     const stateDir = join(root, 'state');

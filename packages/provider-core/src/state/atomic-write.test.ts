@@ -72,7 +72,7 @@ describe('writeFileAtomic', () => {
     },
   );
 
-  it('never installs a mix of two writers', async () => {
+  it('B48: never installs a mix of two writers', async () => {
     const path = join(await temporaryDir(), 'record.json');
     const contents = Array.from({ length: 40 }, (_, index) => `${index} `.repeat(20_000));
     await Promise.all(contents.map((content) => writeFileAtomic(path, content)));
@@ -88,7 +88,7 @@ describe('readJsonFile', () => {
     expect(await readJsonFile(path)).toEqual({ state: 'present', value: { a: 1 } });
   });
 
-  it.each(['', '{"a":', '\0\0\0\0'])('moves %j aside and keeps its bytes', async (content) => {
+  it.each(['', '{"a":', '\0\0\0\0'])('B46: moves %j aside and keeps its bytes', async (content) => {
     const path = join(await temporaryDir(), 'record.json');
     await writeFile(path, content);
     expect(await readJsonFile(path)).toEqual({ state: 'damaged', movedTo: `${path}.damaged-1` });

@@ -54,7 +54,7 @@ describe('followJsonLines', () => {
     expect(await until(2)).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  it('gives a record that is written in two halves once, when it is whole', async () => {
+  it('B37: gives a record that is written in two halves once, when it is whole', async () => {
     const path = join(await temporaryDir(), 'log.jsonl');
     const bytes = Buffer.from('{"text":"🦔"}\n');
     await writeFile(path, '{"n":0}\n');
@@ -66,7 +66,7 @@ describe('followJsonLines', () => {
     expect(await until(2)).toEqual([{ n: 0 }, { text: '🦔' }]);
   });
 
-  it('begins at the byte it is given, zero included', async () => {
+  it('B33: begins at the byte it is given, zero included', async () => {
     const path = join(await temporaryDir(), 'log.jsonl');
     await writeFile(path, '{"n":1}\n{"n":2}\n');
     expect(await follow(path, { fromByte: 8 }).until(1)).toEqual([{ n: 2 }]);

@@ -29,13 +29,13 @@ function pushAll(bytes: Uint8Array, chunkSize: number): unknown[] {
 }
 
 describe('JsonLineReader', () => {
-  it('reads characters that are cut between chunks', () => {
+  it('B40: reads characters that are cut between chunks', () => {
     const records = [{ text: 'häßlich 漢字 🦔' }, { text: '🦔🦔' }];
     const bytes = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
     for (const size of [1, 2, 3, 5, bytes.length]) expect(pushAll(bytes, size)).toEqual(records);
   });
 
-  it('splits at 0x0A alone, not at U+2028, U+2029, U+0085 or a lone CR', () => {
+  it('B39: splits at 0x0A alone, not at U+2028, U+2029, U+0085 or a lone CR', () => {
     const text = 'a\u2028b\u2029c\u0085d';
     expect(pushAll(Buffer.from(`{"text":"${text}"}\r\n{"n":2}\r\n`), 1)).toEqual([
       { text },
@@ -43,7 +43,7 @@ describe('JsonLineReader', () => {
     ]);
   });
 
-  it('keeps half a line until its rest comes, and does not count it as read', () => {
+  it('B37: keeps half a line until its rest comes, and does not count it as read', () => {
     const reader = new JsonLineReader(100);
     expect(reader.push(Buffer.from('{"a":1}\n{"b"'))).toEqual([
       { value: { a: 1 }, offset: 100, length: 7 },
@@ -64,7 +64,7 @@ describe('JsonLineReader', () => {
     expect(reader.push(Buffer.from(':1}\n'))).toMatchObject([{ value: { a: 1 } }]);
   });
 
-  it('goes past lines that are no JSON and tells where they stand', () => {
+  it('B35: goes past lines that are no JSON and tells where they stand', () => {
     const bytes = Buffer.from('{"a":1}\n\0\0\0\0\nnonsense\n\n{"b":2}\n');
     expect(new JsonLineReader().push(bytes)).toEqual([
       { value: { a: 1 }, offset: 0, length: 7 },
@@ -74,7 +74,7 @@ describe('JsonLineReader', () => {
     ]);
   });
 
-  it('finds the record that follows a hole of NUL bytes on the same line', () => {
+  it('B35: finds the record that follows a hole of NUL bytes on the same line', () => {
     expect(pushAll(Buffer.from('\0\0\0{"a":1}\n'), 64)).toEqual([{ a: 1 }]);
   });
 
@@ -132,7 +132,7 @@ describe('readJsonLines', () => {
 });
 
 describe('appendJsonLine', () => {
-  it('begins a new line after a torn tail, so that only the torn line is lost', async () => {
+  it('B44: begins a new line after a torn tail, so that only the torn line is lost', async () => {
     const path = join(await temporaryDir(), 'log.jsonl');
     await writeFile(path, '{"a":1}\n{"torn":');
     await appendJsonLine(path, { b: 2 }, { sync: true });
@@ -143,7 +143,7 @@ describe('appendJsonLine', () => {
     ]);
   });
 
-  it('keeps the lines of many writers whole', async () => {
+  it('B48: keeps the lines of many writers whole', async () => {
     const path = join(await temporaryDir(), 'deep', 'log.jsonl');
     const numbers = Array.from({ length: 200 }, (_, index) => index);
     await Promise.all(
@@ -154,7 +154,7 @@ describe('appendJsonLine', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it('tells a full disk as state_unusable full', async () => {
+  it('B44: tells a full disk as state_unusable full', async () => {
     const path = join(await temporaryDir(), 'log.jsonl');
     await symlink('/dev/full', path);
     await expect(appendJsonLine(path, { a: 1 }, { sync: true })).rejects.toMatchObject({

@@ -49,7 +49,7 @@ function steppedClock(onSleep: (passedMs: number) => void | Promise<void> = () =
 }
 
 describe('acquireLease', () => {
-  it('gives the lease to one and names the owner to the others', async () => {
+  it('B107: gives the lease to one and names the owner to the others', async () => {
     const dir = await leaseFolder();
     const lease = await take(dir);
     expect(lease.isCurrent()).toBe(true);
@@ -100,7 +100,7 @@ describe('acquireLease', () => {
     expect(lease.isCurrent()).toBe(false);
   });
 
-  it('takes over at once from a process that was killed', async () => {
+  it('B107: takes over at once from a process that was killed', async () => {
     const dir = await leaseFolder();
     const child = spawn('/bin/sh', ['-c', 'read x'], { stdio: ['pipe', 'ignore', 'ignore'] });
     const pid = child.pid ?? 0;

@@ -96,7 +96,7 @@ async function runStep(what: string, path: string, step: string, uid?: number): 
   return signal ?? output;
 }
 
-describe('a process killed at each step of an atomic write', () => {
+describe('B46: a process killed at each step of an atomic write', () => {
   it.each([
     ['created', 'old'],
     ['written', 'old'],

@@ -25,7 +25,7 @@ describe('turn events', () => {
     expect(await readTurnEvents(path, 0)).toEqual(events);
   });
 
-  it('are read from a sequence on, zero included', async () => {
+  it('B33: are read from a sequence on, zero included', async () => {
     const path = await eventsPath();
     expect(await readTurnEvents(path, 0)).toEqual([]);
     for (const event of events.slice(0, 4)) await appendTurnEvent(path, event);

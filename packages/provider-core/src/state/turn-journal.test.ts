@@ -145,7 +145,7 @@ describe('openTurnJournal', () => {
     expect((await openTurnJournal(path)).entries).toEqual([{ step: 'accepted', at }]);
   });
 
-  it('does not count a step that the disk did not take', async () => {
+  it('B44: does not count a step that the disk did not take', async () => {
     const path = await journalPath();
     const journal = await openTurnJournal(path);
     await symlink('/dev/full', path);

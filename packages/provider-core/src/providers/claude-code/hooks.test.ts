@@ -163,7 +163,7 @@ describe('the barrier', () => {
 describe('the approval relay', () => {
   const payload = { session_id: SESSION, tool_name: 'Bash', tool_input: { command: "echo 'x'" } };
 
-  it('denies at once where nobody answers', () => {
+  it('B113: denies at once where nobody answers', () => {
     const answer = JSON.parse(run('approval.sh', payload));
     expect(answer.hookSpecificOutput.decision).toMatchObject({ behavior: 'deny' });
     expect(existsSync(join(filesDir, 'approvals'))).toBe(false);

@@ -25,7 +25,7 @@ const request: LaunchRequest = {
 };
 
 describe('launchInPane', () => {
-  it('gives a resume everything the first launch gave, but for how the session is named', () => {
+  it('B03, B21, B117: gives a resume everything the first launch gave, but for how the session is named', () => {
     const first = launchInPane(request);
     const resumed = launchInPane({ ...request, resume: true });
     expect(resumed.args).toEqual(['--resume', ...first.args.slice(1)]);
@@ -34,7 +34,7 @@ describe('launchInPane', () => {
     expect(resumed.files).toEqual(first.files);
   });
 
-  it('puts no prompt, rule, server or secret into the arguments', () => {
+  it('B60: puts no prompt, rule, server or secret into the arguments', () => {
     const args = launchInPane(request).args.join(' ');
     expect(args).not.toMatch(/verse|git log|WebFetch|127\.0\.0\.1|GATEWAY_KEY/);
     expect(args).toContain('--permission-mode acceptEdits');

@@ -103,7 +103,7 @@ describe('createTranscriptReader', () => {
     ]);
   });
 
-  it('tells a turn nobody asked for as background', () => {
+  it('B88: tells a turn nobody asked for as background', () => {
     const reader = createTranscriptReader();
     const row = {
       type: 'user',

@@ -40,7 +40,7 @@ describe('readScreen', () => {
     expect(answered).toEqual(['trust', 'trust']);
   });
 
-  it('takes a page nobody described for unknown', () => {
+  it('B71, B86: takes a page nobody described for unknown', () => {
     const text = 'A page of tomorrow\n\n ❯ 1. Yes\n   2. No\n\n Enter to confirm';
     expect(readScreen(text)).toMatchObject({ state: 'page', dialog: 'unknown' });
   });

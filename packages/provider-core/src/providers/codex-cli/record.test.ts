@@ -39,7 +39,7 @@ describe('a rollout', () => {
     expect(events.at(-1)).toMatchObject({ type: 'turn_interrupted' });
   });
 
-  it('gives the turn that only compacts an end of its own', () => {
+  it('B101: gives the turn that only compacts an end of its own', () => {
     const events = readFixture('0.171.0.compacted.jsonl');
 
     const at = events.findIndex(({ type }) => type === 'compaction_finished');

@@ -24,7 +24,7 @@ describe('a JSON-RPC connection', () => {
     await expect(answer).rejects.toThrow(new JsonRpcRefusal('do', -32600, 'no'));
   });
 
-  it('settles every waiting call when the channel dies', async () => {
+  it('B90: settles every waiting call when the channel dies', async () => {
     const { channel, connection } = connect();
     const answers = [connection.request(call), connection.request(call)];
 

@@ -161,7 +161,7 @@ describe('a tmux server that goes wrong', () => {
     expect(await server.sendKey(paneId, 'C-j', fence)).toBe('written');
   });
 
-  it('gets its socket back when a cleaner took it away', async () => {
+  it('B74: gets its socket back when a cleaner took it away', async () => {
     const server = await open();
     await server.openPane(request('cleaned'));
     await unlink(socketPath);
@@ -214,7 +214,7 @@ describe('a tmux server that goes wrong', () => {
     });
   });
 
-  it('can be older than the tmux on the path: its own executable is used to talk to it', async () => {
+  it('B82: can be older than the tmux on the path: its own executable is used to talk to it', async () => {
     const server = await open();
     await server.openPane(request('old'));
     const stranger = join(dir, 'stranger');

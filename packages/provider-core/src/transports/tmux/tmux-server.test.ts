@@ -77,7 +77,7 @@ async function openRecorder(changes: Partial<OpenPaneRequest> = {}) {
 }
 
 describe('TmuxServer', () => {
-  it('gives a pane exactly the environment it was asked to, whatever surrounds us', async () => {
+  it('B75: gives a pane exactly the environment it was asked to, whatever surrounds us', async () => {
     await server.killServer();
     await server[Symbol.asyncDispose]();
     for (const name of ['TMUX', 'TMUX_PANE', 'SSH_AUTH_SOCK', 'DISPLAY', 'HOLDFAST_TEST_LEAK']) {
@@ -100,7 +100,7 @@ describe('TmuxServer', () => {
     expect(TERM).toMatch(/^(?:tmux|screen)/);
   });
 
-  it('pastes one megabyte of Unicode byte for byte', async () => {
+  it('B59: pastes one megabyte of Unicode byte for byte', async () => {
     const { paneId } = await openRecorder();
     const text = `-漢字 é 🎉 "$HOME" #{pid} ~ \\ ;{}\n\ttab\n`.repeat(25_000);
     expect(await server.paste(paneId, text, { token: '1' })).toBe('written');
@@ -153,7 +153,7 @@ describe('TmuxServer', () => {
     await expect(server.sendKey(paneId, 'F1;' as 'Enter', fence)).rejects.toThrow(TypeError);
   });
 
-  it('finds a pane by its nonce alone, whoever has a session of that name', async () => {
+  it('B23: finds a pane by its nonce alone, whoever has a session of that name', async () => {
     const client = createTmuxClient({ socketPath: join(dir, 'a.s') });
     await client.runScript('new-session -d -s work -- /usr/bin/env cat');
     const pane = await server.openPane(request());
@@ -179,7 +179,7 @@ describe('TmuxServer', () => {
   });
 
   it.each(['a.b:c', '-dash', '#{pid}', '=x', '%1', ''])(
-    'opens a session called %j',
+    'B70: opens a session called %j',
     async (sessionName) => {
       const pane = await server.openPane(request({ sessionName }));
       expect(pane.sessionName).toMatch(/^[A-Za-z0-9_-]+$/);
@@ -274,7 +274,7 @@ describe('TmuxServer', () => {
     expect(await server.readCursor(paneId)).toEqual({ column: 2, row: 2 });
   });
 
-  it('keeps two connections apart, and a token set by one binds the other', async () => {
+  it('B54: keeps two connections apart, and a token set by one binds the other', async () => {
     await using other = await openTmuxServer({ socketPath: join(dir, 'a.s') });
     const { paneId } = await server.openPane(request());
     await other.setLeaseToken(paneId, '2');
