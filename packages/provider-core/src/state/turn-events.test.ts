@@ -1,6 +1,7 @@
 import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TurnEvent } from '../spec/turn-event.js';
 import { appendTurnEvent, followTurnEvents, readTurnEvents } from './turn-events.js';
@@ -31,6 +32,19 @@ describe('turn events', () => {
     for (const event of events.slice(0, 4)) await appendTurnEvent(path, event);
     expect(await readTurnEvents(path, 3)).toEqual([delta(3)]);
     expect(await readTurnEvents(path, 0)).toHaveLength(4);
+  });
+
+  it('B33: are read from any position, the first included, of any log, an empty one included', async () => {
+    const property = fc.asyncProperty(
+      fc.nat({ max: 6 }),
+      fc.nat({ max: 8 }),
+      async (length, from) => {
+        const path = await eventsPath();
+        for (const event of events.slice(0, length)) await appendTurnEvent(path, event);
+        expect(await readTurnEvents(path, from)).toEqual(events.slice(from, length));
+      },
+    );
+    await fc.assert(property, { numRuns: 40 });
   });
 
   it('lose only the line that a crash tore', async () => {

@@ -115,6 +115,19 @@ describe('what a person does to our panes', () => {
   });
 });
 
+describe('variables that a person sets in our tmux', () => {
+  it('B77: reach no pane, neither those of the server nor those of a session', async () => {
+    await openServer();
+    await asPerson('set-environment -g SOMEBODYS_KEY leak ; set-environment -gh HIDDEN_KEY leak');
+    const argv = ['/bin/sh', '-c', 'env > seen.part && mv seen.part seen; exec cat'];
+    await server.openPane(request({ argv, env: { PATH: '/usr/bin:/bin', OURS: '1' } }));
+    await untilTrue('the variables', async () => existsSync(join(dir, 'seen')));
+    const seen = await readFile(join(dir, 'seen'), 'utf8');
+    expect(seen).toContain('OURS=1');
+    expect(seen).not.toContain('leak');
+  });
+});
+
 describe("a person's own tmux", () => {
   it('B78: has settings that our server never reads', async () => {
     const canary = join(dir, 'was-read');
