@@ -17,27 +17,36 @@ export interface ApiFixture extends AsyncDisposable {
   readonly createAgent: (options?: Partial<ApiAgentOptions>) => Agent;
 }
 
-/** A model provider of its own for a test, since an id can be registered once. */
+/** An id can be registered once: each fixture's model is told from the others by its key. */
+const provider = 'scripted';
+const ports = new Map<unknown, ScriptedPort>();
+registerModelProvider({
+  kind: 'model',
+  id: provider,
+  displayName: 'Scripted',
+  package: 'none',
+  openModel: async (config) => {
+    const port = ports.get(config.apiKey);
+    if (!port) throw new TypeError('no such key');
+    return port.open(config);
+  },
+});
+
+/** Agents on a model that is scripted, in a state directory of their own. */
 export async function createApiFixture(
   port: ScriptedPort,
   toolBox?: ToolBox,
   defaults: Partial<ApiAgentOptions> = {},
 ): Promise<ApiFixture> {
   const stateDir = await mkdtemp(join(tmpdir(), 'holdfast-api-'));
-  const provider = `scripted-${randomUUID()}`;
+  const apiKey = randomUUID();
+  ports.set(apiKey, port);
   const agents: Agent[] = [];
-  registerModelProvider({
-    kind: 'model',
-    id: provider,
-    displayName: 'Scripted',
-    package: 'none',
-    openModel: port.open,
-  });
   return {
     stateDir,
     provider,
     createAgent: (options = {}) => {
-      const settings = { provider, model: 'm-1', stateDir, ...defaults, ...options };
+      const settings = { provider, apiKey, model: 'm-1', stateDir, ...defaults, ...options };
       const { sessionId } = settings;
       const place = { provider, config: settings, sessionId, stateDir: settings.stateDir ?? '' };
       const sessions = toolBox && new ApiSessions({ ...place, openModel: port.open, toolBox });
