@@ -3,7 +3,12 @@ import { endProcesses } from '../../state/process-tree.js';
 import { errorCode } from '../../state/state-error.js';
 import { waitUntil } from '../../time/wait-until.js';
 import type { SessionContext } from '../session-transport.js';
-import { listTurnProcesses, observeTurnProcess, readProcessRecord } from './process-record.js';
+import {
+  findTurnLeader,
+  listTurnProcesses,
+  observeTurnProcess,
+  readProcessRecord,
+} from './process-record.js';
 import type { ProcessRecord } from './process-record.wire.js';
 
 /** Asks the turn's process to stop, as Ctrl-C does; past the deadline all of it is ended. Resolves when it is gone. */
@@ -34,10 +39,11 @@ export async function interruptTurn(context: SessionContext, deadlineMs: number)
 }
 
 /** To the CLI alone: it ends its tools and writes down that the turn was interrupted. */
-function sendInterrupt({ process: started }: ProcessRecord): void {
-  if (!started) return;
+function sendInterrupt(record: ProcessRecord): void {
+  const pid = findTurnLeader(record);
+  if (pid === undefined) return;
   try {
-    process.kill(started.pid, 'SIGINT');
+    process.kill(pid, 'SIGINT');
   } catch (error) {
     if (errorCode(error) !== 'ESRCH') throw error;
   }

@@ -2,7 +2,12 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { readJsonFile, writeFileAtomic } from '../../state/atomic-write.js';
-import { observeProcess, ownIdentity, type ProcessState } from '../../state/process-identity.js';
+import {
+  observeProcess,
+  ownIdentity,
+  type ProcessState,
+  readProcessStatus,
+} from '../../state/process-identity.js';
 import {
   type FoundProcess,
   findProcessesByEnvironment,
@@ -54,6 +59,14 @@ export function listTurnProcesses({ process, launchId }: ProcessRecord): FoundPr
   const tree = isHere ? listProcessTree(process.pid) : [];
   const known = new Set(marked.map(({ pid }) => pid));
   return [...marked, ...tree.filter(({ pid }) => !known.has(pid))];
+}
+
+/** The CLI itself: of what carries the launch id, the one that none of the others started. */
+export function findTurnLeader(record: ProcessRecord): number | undefined {
+  if (record.process) return record.process.pid;
+  const marked = findProcessesByEnvironment(LAUNCH_VARIABLE, record.launchId);
+  const pids = new Set(marked.map(({ pid }) => pid));
+  return marked.find(({ pid }) => !pids.has(readProcessStatus(pid)?.parentPid ?? 0))?.pid;
 }
 
 /** The identity of a process that was just started here. */
