@@ -13,6 +13,7 @@ const help = `Options, where the program knows them:
   --only ID,ID             certify: these certifications alone
   --planted                certify: the faults that the proofs must catch
   --write                  certify: write the table in docs/certification.md
+  --runs N                 fuzz: how many texts are made for each way (20), from --seed
   --kills N --seed S       faults: how many kills (24), drawn from which seed (7)
   --cell CELL              faults: one kill again and again, such as machine:at_request:20
   --live [--yes]           tmux-loss: your own CLI and a private copy of your login
@@ -52,6 +53,7 @@ function parseOptions() {
       'self-test': { type: 'boolean', default: false },
       kills: { type: 'string', default: '24' },
       seed: { type: 'string', default: '7' },
+      runs: { type: 'string', default: '20' },
       cell: { type: 'string' },
     },
     strict: true,
