@@ -163,10 +163,13 @@ export class RealSubject extends FixtureSubject implements CertificationSubject,
   recordedMessages = (handle: HandleJson) =>
     this.fixture.readUserMessages(this.cliHome, this.nativeSessionId(handle));
   orphanLease = (handle: HandleJson) => orphanLease(this.cliHome, this.nativeSessionId(handle));
-  newerBinary = async () => {
-    const { binary, version } = this.#options.cli;
-    return { binary: await writeNewerBinary(binary, version, this.place.root) };
-  };
+  newerBinary = async () => ({
+    binary: await writeNewerBinary(
+      this.#options.cli,
+      this.fixture.newerForm,
+      await this.place.createFolder('newer'),
+    ),
+  });
 
   ageSession = async (handle: HandleJson, days: number): Promise<void> => {
     const id = this.nativeSessionId(handle);

@@ -57,6 +57,7 @@ export const claudeCode: ProviderFixture = {
     name: 'Bash',
     input: { command, description: 'Scripted background work', run_in_background: true },
   }),
+  newerForm: 'says_so',
   failure: (name) => failureOf('anthropic-messages', name),
   stopRetries: async () => {},
   compactingAt: async (_cliHome, tokens) => ({

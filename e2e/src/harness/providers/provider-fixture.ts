@@ -4,6 +4,7 @@ import type {
   ScriptedStep,
   ScriptedToolCall,
 } from '@holdfast/provider-core/certification';
+import type { NewerForm } from '../newer-binary.js';
 import type { Place } from '../place.js';
 
 /** Where a person's login is. */
@@ -34,6 +35,7 @@ export interface ProviderFixture {
   readonly asking: HandleJson;
   readonly questionCall: (question: string, labels: readonly string[]) => ScriptedToolCall;
   readonly backgroundCall: (command: string) => ScriptedToolCall;
+  readonly newerForm: NewerForm;
   /** How the model fails in this provider's protocol. */
   readonly failure: (name: FailureName) => ScriptedStep;
   /** Sets the CLI's home up so that no failed model request is tried again. */
