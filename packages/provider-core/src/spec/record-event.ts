@@ -25,7 +25,11 @@ export type RecordEvent =
       readonly on: 'permission' | 'question' | 'dialog';
       readonly detail?: string | undefined;
     }
-  | { readonly type: 'compaction_started' | 'compaction_finished' }
+  | {
+      readonly type: 'compaction_started' | 'compaction_finished';
+      /** The provider's own id of it, by which a record and a frame tell of the same. */
+      readonly compactionId?: string | undefined;
+    }
   | {
       readonly type: 'turn_ended';
       readonly answer: string;

@@ -99,6 +99,7 @@ export interface ServedProtocol {
   readonly readRefusal: (error: {
     readonly code: number;
     readonly message: string;
+    readonly data?: unknown;
   }) => ServedRefusal;
   /** What the server asks, and how it is answered; absent where the answer is that nobody here can. */
   readonly readRequest: (asked: ServedAsk) => ServedRequest | undefined;
@@ -180,6 +181,7 @@ export type ServedRefusal =
   | 'held_elsewhere'
   | 'no_record'
   | 'archived'
+  | 'provider_missing'
   | 'not_queued'
   | 'already_running'
   | 'too_large'

@@ -1,4 +1,5 @@
 import type { RecordEvent } from '../../spec/record-event.js';
+import { readErrorBody } from './failure.wire.js';
 
 type FailedTurn = Extract<RecordEvent, { type: 'turn_failed' }>;
 
@@ -22,8 +23,12 @@ export function classifyFailure({ message, info }: CodexFailure): FailedTurn['re
 
 /** A request that the vendor refuses comes with the info `other` and the body of its answer as the message. */
 function readBody(message: string): FailedTurn['reason'] | undefined {
-  const code = /"code"\s*:\s*"(\w+)"/.exec(message)?.[1] ?? '';
-  return VENDOR_CODES[code] ?? PHRASES.find(({ says }) => says.test(message))?.reason;
+  const body = readErrorBody(message);
+  const byCode = VENDOR_CODES[body?.code ?? ''];
+  if (byCode) return byCode;
+  // It names what it refuses: something of what the conversation holds.
+  if (body?.param?.startsWith('input')) return 'history_rejected';
+  return PHRASES.find(({ says }) => says.test(message))?.reason;
 }
 
 const VENDOR_CODES: Readonly<Record<string, FailedTurn['reason']>> = {
@@ -31,6 +36,8 @@ const VENDOR_CODES: Readonly<Record<string, FailedTurn['reason']>> = {
   model_not_found: 'model_not_found',
   // What one endpoint has encrypted, another one cannot read.
   invalid_encrypted_content: 'history_rejected',
+  item_not_found: 'history_rejected',
+  previous_response_not_found: 'history_rejected',
 };
 
 /** For what has no code. */
@@ -54,11 +61,13 @@ const NAMED_REASONS: Readonly<Record<string, FailedTurn['reason']>> = {
   rate_limit_exceeded: 'rate_limited',
   session_budget_exceeded: 'rate_limited',
   server_overloaded: 'overloaded',
+  internal_server_error: 'overloaded',
   flex_unavailable: 'overloaded',
   policy_capacity_unavailable: 'overloaded',
   model_not_found: 'model_not_found',
   unauthorized: 'auth_required',
   cyber_policy: 'refusal',
+  invalid_prompt: 'refusal',
   bio_policy: 'refusal',
   misalignment_policy_violation: 'refusal',
   http_connection_failed: 'broken_stream',

@@ -21,3 +21,16 @@ export function readErrorInfo(info: z.output<typeof errorInfoSchema>): CodexFail
   const status = statusSchema.safeParse(detail).data;
   return { name, httpStatus: status?.httpStatusCode ?? status?.http_status_code ?? undefined };
 }
+
+const bodySchema = z.looseObject({
+  error: z.looseObject({ code: z.string().nullish(), param: z.string().nullish() }),
+});
+
+/** The error object of the endpoint, where Codex passes its answer on as it came. */
+export function readErrorBody(message: string): z.output<typeof bodySchema>['error'] | undefined {
+  try {
+    return bodySchema.safeParse(JSON.parse(message)).data?.error;
+  } catch {
+    return undefined;
+  }
+}

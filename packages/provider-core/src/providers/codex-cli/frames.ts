@@ -75,7 +75,8 @@ function readTurnEnd({ id: nativeTurnId, status, items, error }: Turn): RecordEv
 }
 
 function readItemStart(item: Item): RecordEvent[] {
-  if (item.type === 'contextCompaction') return [{ type: 'compaction_started' }];
+  if (item.type === 'contextCompaction')
+    return [{ type: 'compaction_started', compactionId: item.id }];
   const name = toolName(item);
   return name === undefined ? [] : [{ type: 'tool_started', name, callId: item.id }];
 }
@@ -86,7 +87,8 @@ function readToolInput({ type, id, changes }: Item): ServedFrame['toolInput'] {
 }
 
 function readItemEnd(item: Item, nativeTurnId: string | undefined): RecordEvent[] {
-  if (item.type === 'contextCompaction') return [{ type: 'compaction_finished' }];
+  if (item.type === 'contextCompaction')
+    return [{ type: 'compaction_finished', compactionId: item.id }];
   if (item.type === 'agentMessage')
     return [{ type: 'text', text: item.text ?? '', partial: false }];
   if (item.type === 'userMessage') return [readUserMessage(item, nativeTurnId)];

@@ -89,3 +89,6 @@ export const terminalsSchema = z.looseObject({
 export const configReadSchema = z.looseObject({
   config: z.looseObject({ projects: z.record(z.string(), z.unknown()).nullish() }),
 });
+
+/** What a refused call adds for programs. */
+export const refusalDataSchema = z.looseObject({ type: z.string() });

@@ -53,6 +53,14 @@ describe('an answer of the app-server', () => {
     expect(codexProtocol.readRefusal({ code: -32600, message })).toBe(refusal);
   });
 
+  it('that names a missing model provider is told by its data', () => {
+    const data = { type: 'modelProviderNotConfigured', modelProvider: 'gone' };
+
+    expect(codexProtocol.readRefusal({ code: -32600, message: 'no', data })).toBe(
+      'provider_missing',
+    );
+  });
+
   it('says who decided on trust: the folder itself or one above it', () => {
     const result = { config: { projects: { '/home/dev/repo': { trust_level: 'trusted' } } } };
 

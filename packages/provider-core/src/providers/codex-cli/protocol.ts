@@ -14,6 +14,7 @@ import {
   openedThreadSchema,
   queueAddedSchema,
   queueListSchema,
+  refusalDataSchema,
   terminalsSchema,
   threadReadSchema,
   turnsListSchema,
@@ -160,8 +161,16 @@ function readTurns(result: unknown): readonly ServedTurn[] {
   }));
 }
 
-/** All of them come with the code -32600; only the words differ. */
-function readRefusal({ message }: { readonly message: string }): ServedRefusal {
+/** All of them come with the code -32600; only few say more than words. */
+function readRefusal({
+  message,
+  data,
+}: {
+  readonly message: string;
+  readonly data?: unknown;
+}): ServedRefusal {
+  const type = refusalDataSchema.safeParse(data).data?.type;
+  if (type === 'modelProviderNotConfigured') return 'provider_missing';
   const known = REFUSALS.find(([pattern]) => pattern.test(message));
   return known?.[1] ?? 'other';
 }

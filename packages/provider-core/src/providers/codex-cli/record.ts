@@ -9,17 +9,29 @@ import {
   lineSchema,
   sessionMetaSchema,
   taskCompleteSchema,
+  tokenCountSchema,
+  type tokensSchema,
   toolCallSchema,
   turnAbortedSchema,
   usageRecordSchema,
 } from './record.wire.js';
+import { readResetTime } from './reset-time.js';
 
 /** What later lines refer to. */
 interface Memory {
   /** Names of the tool calls that have no output yet, by call id. */
   readonly openCalls: Map<string, string>;
   /** What the running turn has used, by turn id. */
-  readonly usage: Map<string, Usage>;
+  readonly usage: Map<string, UsedTokens>;
+  /** When the line that is being read was written. */
+  recordedAt?: string | undefined;
+  /** When the limits that are used up end, by the last word of the provider. */
+  limitEndsAt?: string | undefined;
+}
+
+interface UsedTokens {
+  readonly ofTurn: Usage;
+  readonly ofSession: Usage | undefined;
 }
 
 type LineReader = (payload: unknown, memory: Memory) => readonly RecordEvent[];
@@ -34,6 +46,7 @@ export function createRolloutReader(): ServedRecordReader {
       if (!line) return [];
       lastOrdinal = line.ordinal ?? lastOrdinal;
       const { type, payload } = line;
+      memory.recordedAt = line.timestamp;
       const reader = LINE_READERS.get(payload.type ? `${type}/${payload.type}` : type);
       return reader?.(payload, memory) ?? [];
     },
@@ -69,6 +82,7 @@ const LINE_READERS: ReadonlyMap<string, LineReader> = new Map([
   ['event_msg/task_complete', reading(taskCompleteSchema, readTaskComplete)],
   ['event_msg/turn_aborted', reading(turnAbortedSchema, readTurnAborted)],
   ['token_usage_record', reading(usageRecordSchema, keepUsage)],
+  ['event_msg/token_count', reading(tokenCountSchema, keepLimits)],
   ['response_item/function_call', callStarted],
   ['response_item/function_call_output', callFinished],
   ['response_item/custom_tool_call', callStarted],
@@ -82,7 +96,14 @@ function openedEvent(nativeSessionId: string): RecordEvent {
 function readItem({ turn_id, item }: z.output<typeof itemCompletedSchema>): RecordEvent[] {
   const text = (item.content ?? []).map((part) => part.text ?? '').join('');
   if (item.type === 'AgentMessage') return [{ type: 'text', text, partial: false }];
-  if (item.type === 'ContextCompaction') return [{ type: 'compaction_finished' }];
+  // The record tells of a compaction only once it is over.
+  if (item.type === 'ContextCompaction') {
+    const { id: compactionId } = item;
+    return [
+      { type: 'compaction_started', compactionId },
+      { type: 'compaction_finished', compactionId },
+    ];
+  }
   if (item.type !== 'UserMessage') return [];
   const clientMessageId = item.client_id ?? undefined;
   return [
@@ -92,35 +113,84 @@ function readItem({ turn_id, item }: z.output<typeof itemCompletedSchema>): Reco
 
 function readTaskComplete(
   payload: z.output<typeof taskCompleteSchema>,
-  { usage }: Memory,
+  memory: Memory,
 ): RecordEvent[] {
   const { turn_id: nativeTurnId, last_agent_message: answer, error } = payload;
-  const used = usage.get(nativeTurnId);
-  usage.delete(nativeTurnId);
-  if (error) {
-    const info = readErrorInfo(error.codex_error_info);
-    const reason = classifyFailure({ message: error.message, info });
-    return [{ type: 'turn_failed', reason, detail: error.message, nativeTurnId }];
-  }
+  const used = memory.usage.get(nativeTurnId);
+  memory.usage.delete(nativeTurnId);
+  if (error) return [readFailure(error, nativeTurnId, memory)];
   return [
-    { type: 'turn_ended', answer: answer ?? '', usage: used, backgroundWork: 0, nativeTurnId },
+    {
+      type: 'turn_ended',
+      answer: answer ?? '',
+      usage: used?.ofTurn,
+      sessionUsage: used?.ofSession,
+      backgroundWork: 0,
+      nativeTurnId,
+    },
   ];
+}
+
+function readFailure(
+  { message: detail, codex_error_info }: NonNullable<z.output<typeof taskCompleteSchema>['error']>,
+  nativeTurnId: string,
+  { recordedAt, limitEndsAt }: Memory,
+): RecordEvent {
+  const reason = classifyFailure({ message: detail, info: readErrorInfo(codex_error_info) });
+  const resetAt =
+    reason === 'rate_limited' ? (limitEndsAt ?? readResetTime(detail, recordedAt)) : undefined;
+  return {
+    type: 'turn_failed',
+    reason,
+    detail,
+    nativeTurnId,
+    ...(resetAt === undefined ? {} : { resetAt }),
+  };
 }
 
 function readTurnAborted({ turn_id }: z.output<typeof turnAbortedSchema>): RecordEvent[] {
   return [{ type: 'turn_interrupted', nativeTurnId: turn_id ?? undefined }];
 }
 
-/** Codex sums a turn up after each request; the last sum is the turn's. */
+/** Codex sums turn and thread up after each request; the last sums are the turn's and the session's. */
 function keepUsage(
-  { turn_id, turn_token_usage }: z.output<typeof usageRecordSchema>,
+  { turn_id, turn_token_usage, thread_token_usage }: z.output<typeof usageRecordSchema>,
   { usage }: Memory,
 ): RecordEvent[] {
+  const ofTurn = toUsage(turn_token_usage);
+  const ofSession = thread_token_usage && toUsage(thread_token_usage);
+  const before = usage.get(turn_id);
+  // A sum that falls is none.
+  if (before && !isAtLeast(ofTurn, before.ofTurn)) return [];
   usage.set(turn_id, {
-    inputTokens: turn_token_usage.input_tokens,
-    outputTokens: turn_token_usage.output_tokens,
-    cacheReadTokens: turn_token_usage.cached_input_tokens,
-    cacheWriteTokens: turn_token_usage.cache_write_input_tokens,
+    ofTurn,
+    ofSession: ofSession && isAtLeast(ofSession, ofTurn) ? ofSession : undefined,
   });
+  return [];
+}
+
+function toUsage(tokens: z.output<typeof tokensSchema>): Usage {
+  return {
+    inputTokens: tokens.input_tokens,
+    outputTokens: tokens.output_tokens,
+    cacheReadTokens: tokens.cached_input_tokens,
+    cacheWriteTokens: tokens.cache_write_input_tokens,
+  };
+}
+
+function isAtLeast(one: Usage, other: Usage): boolean {
+  return one.inputTokens >= other.inputTokens && one.outputTokens >= other.outputTokens;
+}
+
+/** The later of the limits that are used up: before it nothing works. */
+function keepLimits(
+  { rate_limits }: z.output<typeof tokenCountSchema>,
+  memory: Memory,
+): RecordEvent[] {
+  const ends = [rate_limits?.primary, rate_limits?.secondary].flatMap((limit) =>
+    limit?.resets_at && limit.used_percent >= 100 ? limit.resets_at : [],
+  );
+  const last = Math.max(...ends);
+  memory.limitEndsAt = ends.length > 0 ? new Date(last * 1_000).toISOString() : undefined;
   return [];
 }

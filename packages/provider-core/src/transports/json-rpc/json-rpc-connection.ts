@@ -128,8 +128,10 @@ export class JsonRpcConnection implements Disposable {
   #answer({ id, result, error }: JsonRpcFrame): void {
     const pending = typeof id === 'number' ? this.#pending.get(id) : undefined;
     if (!pending) return;
-    if (error) pending.reject(new JsonRpcRefusal(pending.method, error.code, error.message));
-    else pending.resolve(result);
+    if (error) {
+      const { code, message, data } = error;
+      pending.reject(new JsonRpcRefusal(pending.method, code, message, data));
+    } else pending.resolve(result);
   }
 
   #reply(id: number | string, result: unknown): void {

@@ -5,6 +5,8 @@ export class JsonRpcRefusal extends Error {
     readonly code: number,
     /** The other side's own words. */
     readonly reason: string,
+    /** What it adds for programs. */
+    readonly data?: unknown,
   ) {
     super(`${method} was refused: ${reason} (${code})`);
     this.name = 'JsonRpcRefusal';

@@ -5,7 +5,9 @@ const frameSchema = z.looseObject({
   method: z.string().optional(),
   params: z.unknown().optional(),
   result: z.unknown().optional(),
-  error: z.looseObject({ code: z.number(), message: z.string() }).optional(),
+  error: z
+    .looseObject({ code: z.number(), message: z.string(), data: z.unknown().optional() })
+    .optional(),
 });
 
 /** One JSON-RPC message of any kind. */

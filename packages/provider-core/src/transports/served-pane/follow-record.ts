@@ -5,6 +5,7 @@ import { isStateUnusable } from '../../state/state-error.js';
 import type { FollowedEvent, SessionContext } from '../session-transport.js';
 import type { RunningServer } from './ensure-server.js';
 import type { EventQueue } from './event-queue.js';
+import { countBackgroundWork } from './session-activity.js';
 
 export interface FollowRecordRequest {
   readonly way: ServedPane;
@@ -15,6 +16,8 @@ export interface FollowRecordRequest {
   readonly since: RecordCursor;
   /** Everything before this message of ours is left out. */
   readonly startAtMessage?: string | undefined;
+  /** What ran already when the session was opened. */
+  readonly workBefore: Promise<number | 'unknown'>;
   readonly queue: EventQueue<FollowedEvent>;
   readonly signal: AbortSignal;
 }
@@ -37,7 +40,7 @@ export async function followRecord(request: FollowRecordRequest): Promise<void> 
         if (isSkipping && !isMessage(event, request.startAtMessage)) continue;
         isSkipping = false;
         usedTools ||= event.type === 'tool_started';
-        const told = usedTools ? await withBackgroundWork(request, event) : event;
+        const told = await withBackgroundWork(request, event, usedTools);
         queue.push({ kind: 'record', event: told, durable: true });
       }
     }
@@ -52,19 +55,16 @@ function isMessage(event: RecordEvent, clientMessageId: string | undefined): boo
   return event.type === 'message_accepted' && event.clientMessageId === clientMessageId;
 }
 
-/** The record does not say what a tool left running; the server does. */
+/** The record does not say what a tool left running; the server does. It is asked where there can be something. */
 async function withBackgroundWork(
-  { way, server, opened }: FollowRecordRequest,
+  { way, server, opened, workBefore }: FollowRecordRequest,
   event: RecordEvent,
+  usedTools: boolean,
 ): Promise<RecordEvent> {
   if (event.type !== 'turn_ended') return event;
-  try {
-    const call = way.protocol.listBackgroundWork(opened.nativeSessionId);
-    const result = await server.connection.call(call, { deadlineMs: BACKGROUND_DEADLINE_MS });
-    return { ...event, backgroundWork: way.protocol.readBackgroundWork(result).length };
-  } catch {
-    return event;
-  }
+  if (!usedTools && (await workBefore) === 0) return event;
+  const { nativeSessionId } = opened;
+  const work = await countBackgroundWork({ way, connection: server.connection, nativeSessionId });
+  // What cannot be seen is not nothing.
+  return { ...event, backgroundWork: work === 'unknown' ? 1 : work };
 }
-
-const BACKGROUND_DEADLINE_MS = 1_000;

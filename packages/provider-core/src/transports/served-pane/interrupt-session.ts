@@ -19,6 +19,8 @@ export interface InterruptRequest {
   /** The tool calls of the running turn. */
   readonly calls: ReadonlySet<string>;
   readonly deadlineMs: number;
+  /** Whether the session is still ours: by force is only for who has the right to write. */
+  readonly isOurs: () => boolean;
 }
 
 /** Takes our message back where it still waits, else interrupts the running turn; past the deadline the server is ended. */
@@ -35,6 +37,7 @@ export async function interruptSession(request: InterruptRequest): Promise<void>
     });
     await endWork(request);
   } catch (error) {
+    if (!request.isOurs()) throw error;
     context.logger.warn({ err: error }, 'interrupt by force');
     const { left } = await endServerProcesses(server.record, {
       graceMs: 1_000,

@@ -188,11 +188,14 @@ async function afterRefusal(
   const { way, context } = parts;
   const { server, nativeSessionId } = target;
   const mark = await readSessionMark(server.place.dir, nativeSessionId);
-  switch (way.protocol.readRefusal({ code: refusal.code, message: refusal.reason })) {
+  const { code, reason: message, data } = refusal;
+  switch (way.protocol.readRefusal({ code, message, data })) {
     case 'held_elsewhere': {
       const writer = await findWriter(way, context);
       throw new SessionBusyError({ kind: 'foreign', pid: writer?.pid });
     }
+    case 'provider_missing':
+      throw new NonContinuableError(context.definition.id, 'provider', message);
     case 'archived':
       if (!mark?.unloading) {
         throw new NonContinuableError(context.definition.id, 'history', 'it was archived');

@@ -82,20 +82,31 @@ describe('a server that hangs', () => {
   it('is ended by an interrupt at its deadline', async () => {
     process.kill(server.record.server?.pid ?? 0, 'SIGSTOP');
 
-    await interruptSession({
-      way,
-      context: contextOf(),
-      server,
-      opened: { nativeSessionId: 'a' },
-      runningTurnId: 'turn',
-      submitted: new Set(['turn']),
-      calls: new Set(),
-      deadlineMs: 300,
-    });
+    await interrupt(true);
 
     expect(observeServer(server.record)).toBe('dead');
   });
+
+  it('is left alone by an interrupt of who has lost the session', async () => {
+    await expect(interrupt(false)).rejects.toMatchObject({ why: 'deadline' });
+
+    expect(observeServer(server.record)).toBe('alive');
+  });
 });
+
+function interrupt(isOurs: boolean): Promise<void> {
+  return interruptSession({
+    way,
+    context: contextOf(),
+    server,
+    opened: { nativeSessionId: 'a' },
+    runningTurnId: 'turn',
+    submitted: new Set(['turn']),
+    calls: new Set(),
+    deadlineMs: 300,
+    isOurs: () => isOurs,
+  });
+}
 
 function release() {
   const { dir } = server.place;

@@ -48,6 +48,7 @@ export interface ServedSessionParts extends OpenParts {
 }
 
 const FENCE_LOOK_MS = 1_000;
+const NO_WORK = Promise.resolve(0);
 
 /** One session on a server of ours, over a connection of its own. */
 export class ServedSession implements OpenSession {
@@ -74,6 +75,9 @@ export class ServedSession implements OpenSession {
   /** The tool calls since the last message that was taken in. */
   readonly #turnCalls = new Set<string>();
   #turnOfCalls: string | undefined;
+  readonly #compactions = new Set<string>();
+  /** What an earlier turn had left running when the session was opened. */
+  readonly #workBefore: Promise<number | 'unknown'>;
 
   constructor(parts: ServedSessionParts) {
     const { opened, server, request } = parts;
@@ -109,6 +113,7 @@ export class ServedSession implements OpenSession {
       onSettled: (asked) => this.#requests.settle(asked),
     });
     server.connection.onClosed(() => this.#requests.lose());
+    this.#workBefore = parts.hasRecord ? countBackgroundWork(this.#activityParts) : NO_WORK;
     // Without a record there is nothing a pane could show yet.
     if (parts.isFollowed && parts.hasRecord) this.#pane.want({ replace: server.wasStarted });
     // For JSON-RPC the fence is the connection: who has lost the lease has none.
@@ -181,11 +186,13 @@ export class ServedSession implements OpenSession {
       path,
       since: this.#takenBefore === undefined ? since : { ...since, length: 0 },
       startAtMessage: this.#takenBefore,
+      workBefore: this.#workBefore,
       queue,
       signal: stopped,
     });
     try {
       for await (const event of queue) {
+        if (this.#wasTold(event)) continue;
         this.#note(event);
         yield event;
       }
@@ -217,7 +224,15 @@ export class ServedSession implements OpenSession {
     const submitted = new Set([...this.#submitted, turnId]);
     const calls = this.#turnCalls;
     this.#requests.interrupt();
-    await interruptSession({ ...this.#parts, runningTurnId, submitted, calls, deadlineMs });
+    const isOurs = () => this.#parts.request.fence.isCurrent() && !this.#ended.signal.aborted;
+    await interruptSession({
+      ...this.#parts,
+      runningTurnId,
+      submitted,
+      calls,
+      deadlineMs,
+      isOurs,
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -247,6 +262,19 @@ export class ServedSession implements OpenSession {
     const followed: FollowedEvent = { kind: 'record', event, durable: false };
     if (this.#queue) this.#queue.push(followed);
     else this.#early.push(followed);
+  }
+
+  /** A frame tells a compaction as it happens, the record tells all of it again at its end. */
+  #wasTold(followed: FollowedEvent): boolean {
+    if (followed.kind !== 'record') return false;
+    const { event } = followed;
+    const isCompaction =
+      event.type === 'compaction_started' || event.type === 'compaction_finished';
+    if (!isCompaction || event.compactionId === undefined) return false;
+    const key = `${event.type} ${event.compactionId}`;
+    if (this.#compactions.has(key)) return true;
+    this.#compactions.add(key);
+    return false;
   }
 
   #note(followed: FollowedEvent): void {

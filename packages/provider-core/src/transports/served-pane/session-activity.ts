@@ -47,7 +47,7 @@ function toSessionActivity(activity: ServedActivity): SessionActivity {
   return activity === 'unloaded' ? 'unknown' : activity;
 }
 
-const WORK_DEADLINE_MS = 3_000;
+const WORK_DEADLINE_MS = 1_000;
 
 /** How much of what the session's tools started still runs, by the server's own list. */
 export async function countBackgroundWork({
