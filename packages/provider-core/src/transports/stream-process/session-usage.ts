@@ -15,7 +15,7 @@ const counted = new Map<string, CountedRecord>();
  * a service; to be shown a row twice changes nothing.
  */
 export async function countUsage(
-  way: StreamProcess,
+  way: Pick<StreamProcess, 'createUsageCounter'>,
   { path, fileId, length }: RecordCursor,
 ): Promise<UsageCounter> {
   if (path === undefined) return way.createUsageCounter();

@@ -1,0 +1,52 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../time/clock.js';
+import { waitUntil } from '../../time/wait-until.js';
+import type { SessionContext } from '../session-transport.js';
+import { streamFiles } from './stream-files.js';
+import { writeLine } from './write-line.js';
+
+let filesDir: string;
+let context: SessionContext;
+const process = { pid: 0, startTime: '0' };
+
+beforeEach(() => {
+  filesDir = mkdtempSync(join(tmpdir(), 'holdfast-line-'));
+  context = { filesDir, clock: systemClock } as SessionContext;
+});
+
+afterEach(() => rmSync(filesDir, { recursive: true }));
+
+describe('writeLine', () => {
+  it('says so when no process reads', async () => {
+    expect(await writeLine(context, process, '{}')).toBe('no_process');
+    execFileSync('mkfifo', [streamFiles(context).input]);
+    expect(await writeLine(context, process, '{}')).toBe('no_process');
+  });
+
+  it('writes lines longer than the pipe whole, each begun anew, and never ends the input', async () => {
+    const { input, output } = streamFiles(context);
+    execFileSync('mkfifo', [input]);
+    const from = openSync(input, constants.O_RDWR);
+    const to = openSync(output, 'a');
+    const reader = spawn('cat', [], { stdio: [from, to, 'ignore'] });
+    closeSync(from);
+    closeSync(to);
+    const long = 'x'.repeat(3_000_000);
+    expect(await writeLine(context, process, long)).toBe('written');
+    expect(await writeLine(context, process, 'short')).toBe('written');
+    const expected = `\n${long}\n\nshort\n`;
+    await waitUntil(() => readFileSync(output, 'utf8').length === expected.length, {
+      awaiting: 'the lines to arrive',
+      deadlineMs: 20_000,
+    });
+    expect(readFileSync(output, 'utf8')).toBe(expected);
+    expect(reader.exitCode).toBeNull();
+    reader.kill('SIGKILL');
+    await new Promise((resolve) => reader.once('exit', resolve));
+    expect(await writeLine(context, process, 'late')).toBe('no_process');
+  });
+});
