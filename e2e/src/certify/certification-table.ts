@@ -1,5 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { type Claims, certificationIds, requirements } from '@holdfast/provider-core/certification';
+import {
+  type Claims,
+  casesOf,
+  certificationIds,
+  requirements,
+} from '@holdfast/provider-core/certification';
 import type { CertificationRow } from './certification-row.js';
 
 const START = '<!-- certification-table: written by `npm run certify -- --write` -->';
