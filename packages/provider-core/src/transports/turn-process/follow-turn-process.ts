@@ -9,19 +9,18 @@ import type { PermissionLevel } from '../../spec/session-config.js';
 import type { GivenUp, TurnProcess } from '../../spec/turn-process.js';
 import { followJsonLines } from '../../state/follow-json-lines.js';
 import { readJsonLines } from '../../state/json-lines.js';
-import { endProcesses } from '../../state/process-tree.js';
 import { isStateUnusable } from '../../state/state-error.js';
 import { EventQueue } from '../served-pane/event-queue.js';
 import { findWriter } from '../served-pane/find-writer.js';
 import type { FollowedEvent } from '../session-transport.js';
 import { readGivenUp } from './given-up.js';
 import {
-  listTurnProcesses,
   observeTurnProcess,
   readProcessRecord,
   removeProcessRecord,
   turnFiles,
 } from './process-record.js';
+import { endTurn } from './turn-end.js';
 import type { TurnSessionParts } from './turn-process-session.js';
 
 export interface FollowTurnRequest extends TurnSessionParts {
@@ -86,7 +85,7 @@ async function refuseLooser({ way, context }: FollowTurnRequest, line: unknown):
   if (permissions === undefined) return;
   if (STRICT_TO_LOOSE.indexOf(permissions) <= STRICT_TO_LOOSE.indexOf(allowed)) return;
   const record = await readProcessRecord(context.filesDir);
-  if (record) await endProcesses(listTurnProcesses(record), { graceMs: 0, clock: context.clock });
+  if (record) await endTurn(record, context);
   throw new StaleHandleError(context.definition.id, 'tool_policy', {
     old: allowed,
     new: permissions,
@@ -128,7 +127,7 @@ async function checkIdentity(
   if (opened === undefined) return false;
   if (opened === context.nativeSessionId) return true;
   const record = await readProcessRecord(context.filesDir);
-  if (record) await endProcesses(listTurnProcesses(record), { graceMs: 0, clock: context.clock });
+  if (record) await endTurn(record, context);
   queue.push({ kind: 'identity_changed', nativeSessionId: opened });
   return true;
 }

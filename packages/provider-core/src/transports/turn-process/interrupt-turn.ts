@@ -29,7 +29,7 @@ export async function interruptTurn(context: SessionContext, deadlineMs: number)
     context.logger.warn({ err: error }, 'interrupt by force');
   }
   // Also what it started and left behind.
-  const { left } = await endProcesses(listTurnProcesses(record), { graceMs: 0, clock });
+  const { left } = await endProcesses(listTurnProcesses(record, context), { graceMs: 0, clock });
   if (left.length === 0) return;
   throw new TimedOutError({
     awaiting: `the end of the turn's processes (pid ${left.join(', ')})`,

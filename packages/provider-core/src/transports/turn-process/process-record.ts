@@ -13,6 +13,8 @@ import {
   findProcessesByEnvironment,
   listProcessTree,
 } from '../../state/process-tree.js';
+import { NONCE_VARIABLE } from '../served-pane/server-process.js';
+import type { SessionContext } from '../session-transport.js';
 import { type ProcessRecord, processRecordCodec } from './process-record.wire.js';
 
 /** The variable by which one turn's process, and all it started, is found again. */
@@ -52,9 +54,12 @@ export function observeTurnProcess({ process, launchId }: ProcessRecord): Proces
   return findProcessesByEnvironment(LAUNCH_VARIABLE, launchId).length > 0 ? 'alive' : 'dead';
 }
 
-/** The turn's process and all that it started, also what was reparented. */
-export function listTurnProcesses({ process, launchId }: ProcessRecord): FoundProcess[] {
-  const marked = findProcessesByEnvironment(LAUNCH_VARIABLE, launchId);
+/** The turn's process and all that it started, also what was reparented: its servers carry the session's nonce alone. */
+export function listTurnProcesses(
+  { process }: ProcessRecord,
+  { nonce }: Pick<SessionContext, 'nonce'>,
+): FoundProcess[] {
+  const marked = findProcessesByEnvironment(NONCE_VARIABLE, nonce);
   const isHere = process !== undefined && observeProcess(process) === 'alive';
   const tree = isHere ? listProcessTree(process.pid) : [];
   const known = new Set(marked.map(({ pid }) => pid));

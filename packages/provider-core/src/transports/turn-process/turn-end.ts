@@ -49,12 +49,20 @@ export async function putAway(way: TurnProcess, context: SessionContext): Promis
   return 'lost';
 }
 
-/** It closes its servers and its record; one that hangs in that is ended. */
-async function waitForLeaving(record: ProcessRecord, { clock }: SessionContext): Promise<void> {
-  await waitUntil(() => observeTurnProcess(record) === 'dead', {
+/** It closes its servers and its record; what hangs in that is ended. */
+async function waitForLeaving(record: ProcessRecord, context: SessionContext): Promise<void> {
+  const { clock, config } = context;
+  const isGone = await waitUntil(() => observeTurnProcess(record) === 'dead', {
     awaiting: 'the end of the process of the last turn',
     deadlineMs: LEAVE_MS,
     intervalMs: 5,
     clock,
-  }).catch(() => endProcesses(listTurnProcesses(record), { graceMs: 0, clock }));
+  }).catch(() => false);
+  // A server that ignores its end outlives the CLI that started it.
+  if (!isGone || config.mcpServers !== undefined) await endTurn(record, context);
+}
+
+/** Ends the turn's process and all that it started, at once. */
+export async function endTurn(record: ProcessRecord, context: SessionContext): Promise<void> {
+  await endProcesses(listTurnProcesses(record, context), { graceMs: 0, clock: context.clock });
 }

@@ -68,7 +68,7 @@ async function endTurnProcess(
 ): Promise<EndReport> {
   const { clock, filesDir, nativeSessionId } = context;
   const record = await readProcessRecord(filesDir);
-  const processes = record ? listTurnProcesses(record) : [];
+  const processes = record ? listTurnProcesses(record, context) : [];
   const { ended, left } = await endProcesses(processes, { graceMs: deadlineMs, clock });
   if (left.length === 0) {
     await removeProcessRecord(filesDir);
