@@ -31,6 +31,7 @@ import { takeRecordCursor } from './session-record.js';
 import { SessionRequests } from './session-requests.js';
 import type { ShownPane } from './shown-pane.js';
 import { steerSession } from './steer-session.js';
+import { TurnNotes } from './turn-notes.js';
 
 /** How a session was opened. */
 export interface ServedSessionParts extends OpenParts {
@@ -71,11 +72,7 @@ export class ServedSession implements OpenSession {
   #firstTurn: Promise<boolean> | undefined;
   readonly #submitted = new Set<string>();
   #runningTurnId: string | undefined;
-  readonly #endedTurns = new Set<string>();
-  /** The tool calls since the last message that was taken in. */
-  readonly #turnCalls = new Set<string>();
-  #turnOfCalls: string | undefined;
-  readonly #compactions = new Set<string>();
+  readonly #notes = new TurnNotes();
   /** What an earlier turn had left running when the session was opened. */
   readonly #workBefore: Promise<number | 'unknown'>;
 
@@ -192,9 +189,7 @@ export class ServedSession implements OpenSession {
     });
     try {
       for await (const event of queue) {
-        if (this.#wasTold(event)) continue;
-        this.#note(event);
-        yield event;
+        if (this.#note(event)) yield event;
       }
     } finally {
       this.#queue = undefined;
@@ -222,7 +217,7 @@ export class ServedSession implements OpenSession {
     const runningTurnId = this.#runningTurnId;
     // Also what an earlier process put in and this one only attached to.
     const submitted = new Set([...this.#submitted, turnId]);
-    const calls = this.#turnCalls;
+    const { calls } = this.#notes;
     this.#requests.interrupt();
     const isOurs = () => this.#parts.request.fence.isCurrent() && !this.#ended.signal.aborted;
     await interruptSession({
@@ -253,8 +248,7 @@ export class ServedSession implements OpenSession {
     this.#runningTurnId = frame.runningTurnId ?? this.#runningTurnId;
     if (frame.endedTurnId === this.#runningTurnId) this.#runningTurnId = undefined;
     if (frame.endedTurnId !== undefined) this.#requests.endTurn(frame.endedTurnId);
-    // The record was faster: what still comes of that turn must not look like the next one's.
-    if (frame.nativeTurnId !== undefined && this.#endedTurns.has(frame.nativeTurnId)) return;
+    if (this.#notes.hasEnded(frame.nativeTurnId)) return;
     for (const event of frame.events) this.#tell(event);
   }
 
@@ -264,31 +258,11 @@ export class ServedSession implements OpenSession {
     else this.#early.push(followed);
   }
 
-  /** A frame tells a compaction as it happens, the record tells all of it again at its end. */
-  #wasTold(followed: FollowedEvent): boolean {
-    if (followed.kind !== 'record') return false;
-    const { event } = followed;
-    const isCompaction =
-      event.type === 'compaction_started' || event.type === 'compaction_finished';
-    if (!isCompaction || event.compactionId === undefined) return false;
-    const key = `${event.type} ${event.compactionId}`;
-    if (this.#compactions.has(key)) return true;
-    this.#compactions.add(key);
-    return false;
-  }
-
-  #note(followed: FollowedEvent): void {
-    if (followed.kind !== 'record') return;
+  #note(followed: FollowedEvent): boolean {
+    if (followed.kind !== 'record') return true;
     const { event, durable } = followed;
-    if (event.type === 'tool_started') this.#turnCalls.add(event.callId);
-    if (!durable) return;
-    if (event.type === 'message_accepted') this.#pane.show();
-    if (event.type === 'message_accepted' && event.nativeTurnId !== this.#turnOfCalls) {
-      this.#turnOfCalls = event.nativeTurnId;
-      this.#turnCalls.clear();
-    }
-    const isEnd = event.type === 'turn_ended' || event.type === 'turn_failed';
-    if (isEnd && event.nativeTurnId !== undefined) this.#endedTurns.add(event.nativeTurnId);
+    if (durable && event.type === 'message_accepted') this.#pane.show();
+    return this.#notes.take(event, durable);
   }
 
   #lost(): FollowedEvent {
