@@ -26,12 +26,19 @@ export async function askWithHistory(
 ): Promise<AgentTurnResult> {
   await session.findNamed();
   for (;;) {
-    const next = session.handle
+    const next = (await hasHistory(session))
       ? await planNext(session, stage, conversation)
       : planFirst(session, stage, conversation);
     const result = await deliverMessage(session, stage, next.delivery);
     if (next.isLast) return { ...result, turnId: stage.turnId };
   }
+}
+
+/** A handle of another system names a session of ours that was never written down: it begins with what is given. */
+async function hasHistory(session: AgentSession): Promise<boolean> {
+  const { handle, keepsHistory } = session;
+  if (!handle || !keepsHistory || handle.provider.stableFields) return handle !== undefined;
+  return (await loadHistory(session)) !== undefined;
 }
 
 interface NextDelivery {
@@ -56,9 +63,9 @@ function planFirst(
   const isLast = index === messages.length - 1;
   const turnId = isLast ? stage.turnId : deriveTurnId(stage.turnId, index);
   const earlier = messages.slice(0, lastAnswer + 1);
-  if (earlier.length === 0) return { delivery: { turnId, message, options }, isLast };
   // Our own transcript can begin with a conversation; a CLI's record cannot.
   if (keepsHistory) return { delivery: { turnId, message, earlier, options }, isLast };
+  if (earlier.length === 0) return { delivery: { turnId, message, options }, isLast };
   const seeded = writeSeedMessage(earlier, message);
   const baseline = baselineOf(earlier);
   return {

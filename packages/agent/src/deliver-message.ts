@@ -39,7 +39,8 @@ export async function deliverMessage(
   stage.waiting.throwIfAborted();
   const handle = session.provider;
   const notes = new DeliveryNotes(session, delivery, handle !== undefined);
-  if (!handle) return runPart(session, stage, startPart(session, delivery, notes), notes);
+  if (!handle || delivery.earlier)
+    return runPart(session, stage, startPart(session, delivery, notes), notes);
   try {
     return await runPart(session, stage, continuePart(session, handle, delivery, notes), notes);
   } catch (error) {
@@ -56,6 +57,7 @@ function startPart(session: AgentSession, delivery: Delivery, notes: DeliveryNot
     config: session.config,
     message: delivery.message,
     earlier: delivery.earlier,
+    sessionId: session.handle?.sessionId,
     ...turnOptions(session, delivery, notes),
   });
 }

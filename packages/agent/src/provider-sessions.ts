@@ -47,6 +47,8 @@ export interface SessionStart extends TurnOptions {
   readonly provider: string;
   readonly config: SessionConfig;
   readonly message: Message;
+  /** Our own id of a session that a handle names already; only for sessions whose history is ours. */
+  readonly sessionId?: string | undefined;
   /** What was said before; only for sessions whose history is ours. */
   readonly earlier?: readonly ConversationMessage[] | undefined;
 }
@@ -67,7 +69,8 @@ export const providerCoreSessions: ProviderSessions = {
   checkConfig: checkHandleConfig,
 };
 
-function startCliSession({ earlier: _earlier, provider, ...request }: SessionStart) {
+function startCliSession(start: SessionStart) {
+  const { earlier: _earlier, sessionId: _sessionId, provider, ...request } = start;
   if (!isProviderId(provider)) throw new TypeError(`No provider ${provider} is registered.`);
   return startCodingAgentSession({ ...request, provider });
 }

@@ -1,7 +1,8 @@
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RateLimitedError } from '@holdfast/provider-core';
+import { continueCodingAgentSession, RateLimitedError } from '@holdfast/provider-core';
 import { describe, expect, it } from 'vitest';
+import { agentSessionHandleFromLegacyRuntime } from '../legacy/map-legacy-runtime.js';
 import { collect, createApiFixture } from './__fixtures__/api-fixture.js';
 import { lastLine, ScriptedPort, say } from './__fixtures__/scripted-port.js';
 
@@ -243,6 +244,41 @@ describe('an agent on a model API', () => {
       fixture.createAgent().continueAgentSessionWithHistory(handle, whole),
     ).rejects.toMatchObject(missing);
     expect(port.requests).toHaveLength(1);
+  });
+
+  it('begins the transcript of a handle from elsewhere with the conversation it is given', async () => {
+    const port = createEcho();
+    await using fixture = await createApiFixture(port);
+    const legacy = {
+      provider: fixture.provider,
+      kind: 'llm_agent',
+      model_id: 'm-1',
+      agent_session_handle: { session_id: 'old-chat' },
+    };
+    const handle = agentSessionHandleFromLegacyRuntime(legacy);
+    if (!handle) throw new TypeError('no handle');
+    const past = [user('one'), assistant('first')];
+    const agent = fixture.createAgent();
+    await expect(agent.continueAgentSession(handle, 'two')).rejects.toMatchObject({
+      kind: 'non_continuable',
+      missing: 'history',
+    });
+    const begun = await agent.continueAgentSessionWithHistory(handle, [...past, user('two')]);
+    expect(begun.handle.sessionId).toBe('old-chat');
+    await fixture.createAgent().continueAgentSession(begun.handle, 'three');
+    expect(port.conversations()).toEqual([
+      ['user: one', 'assistant: first', 'user: two'],
+      ['user: one', 'assistant: first', 'user: two', 'assistant: re user: two', 'user: three'],
+    ]);
+  });
+
+  it('is nothing provider-core could continue: non_applicable at once', async () => {
+    await using fixture = await createApiFixture(createEcho());
+    const { handle } = await fixture.createAgent().askWithHistory([user('one')]);
+    const { stateDir } = fixture;
+    await expect(
+      continueCodingAgentSession(handle.provider, 'two', { stateDir }),
+    ).rejects.toMatchObject({ kind: 'non_applicable' });
   });
 
   it('refuses a damaged transcript and one of a newer version, and leaves both as they are', async () => {

@@ -52,8 +52,8 @@ export class ApiSessions implements ProviderSessions {
   /** A retried first turn finds the session it made: the session is named by the turn. */
   readonly start = (request: SessionStart): CodingAgentTurn => {
     const turnId = turnIdOf(request);
-    const session = this.#session(this.#options.sessionId ?? turnId);
-    const { message, earlier = [] } = request;
+    const { message, earlier = [], sessionId = this.#options.sessionId ?? turnId } = request;
+    const session = this.#session(sessionId);
     return this.#run({ session, message, begin: { earlier } }, { ...request, turnId });
   };
 
