@@ -13,6 +13,7 @@ const help = `Options, where the program knows them:
   --only ID,ID             certify: these certifications alone
   --planted                certify: the faults that the proofs must catch
   --write                  certify: write the table in docs/certification.md
+  --from FILE              certify: run nothing, write the table from rows that runs with --json printed
   --runs N                 fuzz: how many texts are made for each way (20), from --seed
   --kills N --seed S       faults: how many kills (24), drawn from which seed (7)
   --cell CELL              faults: one kill again and again, such as machine:at_request:20
@@ -44,6 +45,7 @@ function parseOptions() {
       planted: { type: 'boolean', default: false },
       layer: { type: 'string' },
       way: { type: 'string' },
+      from: { type: 'string' },
       depth: { type: 'string' },
       'through-agent': { type: 'string', default: 'all' },
       only: { type: 'string' },
