@@ -7,6 +7,7 @@ export type FailureReason =
   | 'refusal'
   | 'model_not_found'
   | 'broken_stream'
+  | 'billing'
   | 'unknown';
 
 /** Tokens of one turn, as the provider reported them. */

@@ -2,6 +2,7 @@ import type { HostDecision, HostRequest } from './host-request.js';
 import type { LaunchPlan, LaunchRequest, PlannedFile } from './launch-plan.js';
 import type { RecordEvent } from './record-event.js';
 import type { PermissionLevel } from './session-config.js';
+import type { UsageCounter } from './stream-process.js';
 
 /**
  * A CLI driven by typing into its pane. Data and pure functions only: the typed-pane transport starts the process,
@@ -30,6 +31,7 @@ export interface TypedPane {
   readonly planResumeMark?: (record: string, nativeSessionId: string) => string | undefined;
   /** A reader of record rows, in file order, from some row on. */
   readonly createRecordReader: () => RecordReader;
+  readonly createUsageCounter: () => UsageCounter;
   /** What a row of the record says of a text that was put into a running turn; absent where the CLI does not tell. */
   readonly readSteerSign?: (row: unknown, text: string) => SteerSign | undefined;
   /** Reads one row of the hooks' spool. */
@@ -130,13 +132,21 @@ export type GateVerdict =
   | { readonly kind: 'passed'; readonly token: string }
   | { readonly kind: 'mixed'; readonly token: string }
   | { readonly kind: 'looser_permissions'; readonly token: string; readonly mode: string }
-  | { readonly kind: 'other'; readonly text: string };
+  | {
+      readonly kind: 'other';
+      readonly text: string;
+      readonly nativeTurnId?: string | undefined;
+      /** The CLI itself wrote it: a turn nobody asked for begins. */
+      readonly isBackground: boolean;
+    };
 
 /** What the CLI says of one of its processes. */
 export interface RegistryEntry {
   readonly nativeSessionId: string;
   readonly activity: 'idle' | 'busy' | 'waiting' | 'unknown';
   readonly waitingFor?: string | undefined;
+  /** Whether a command goes on behind a turn's end; absent where the CLI does not tell. */
+  readonly hasBackgroundCommands?: boolean | undefined;
   /** Clock ticks from boot to the process's start, where the CLI tells them. */
   readonly startTime?: string | undefined;
 }

@@ -23,4 +23,24 @@ describe('readApiError', () => {
     const text = 'API Error: 400 Come back when the tide is out.';
     expect(readApiError({ error: 'invalid_request', text, status: 400 }).reason).toBe('unknown');
   });
+
+  it('takes a call without its result for a rejected history, in the words the CLI puts in its place', () => {
+    const text = 'API Error: 400 due to tool use concurrency issues. Run /rewind to recover.';
+    expect(readApiError({ error: 'invalid_request', text, status: 400 }).reason).toBe(
+      'history_rejected',
+    );
+  });
+
+  it.each([
+    ['billing_error', 400, 'Credit balance is too low', 'billing'],
+    ['unknown', 402, 'API Error: 402 Payment required', 'billing'],
+    ['authentication_failed', 403, 'Please run /login · API Error: 403 no access', 'auth_required'],
+    ['server_error', 529, 'API Error: 529 Overloaded.', 'overloaded'],
+    ['server_error', 500, 'API Error: 500 boom.', 'unknown'],
+    ['server_error', undefined, 'API Error: Unable to connect (ECONNRESET)', 'broken_stream'],
+    ['invalid_request', 413, 'Request too large (max 32MB).', 'context_too_long'],
+    ['model_not_found', 404, "There's an issue with the selected model", 'model_not_found'],
+  ] as const)('takes %s with status %s for what it is', (error, status, text, reason) => {
+    expect(readApiError({ error, status, text }).reason).toBe(reason);
+  });
 });

@@ -28,11 +28,15 @@ function readReason({ error, text, details = '', status }: ApiError): TurnFailed
   if (/Not logged in|Please run \/login/.test(text)) return 'auth_required';
   if (error === 'rate_limit' || status === 429) return 'rate_limited';
   if (error === 'model_not_found') return 'model_not_found';
+  if (error === 'billing_error' || status === 402) return 'billing';
   if (error === 'overloaded' || status === 529 || status === 503) return 'overloaded';
   if (/prompt is too long|context (?:window|length|limit)/i.test(whole)) return 'context_too_long';
   if (status === 413) return 'context_too_long';
   if (/usage policy|refus/i.test(whole)) return 'refusal';
-  if (status === 400 && /\bmessages\.\d+|tool_use|tool_result|thinking|surrogate/.test(whole)) {
+  if (
+    status === 400 &&
+    /\bmessages\.\d+|tool_use|tool_result|tool use concurrency|thinking|surrogate/.test(whole)
+  ) {
     return 'history_rejected';
   }
   // No status: the connection broke, or the stream ended in an error.

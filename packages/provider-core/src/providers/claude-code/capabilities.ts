@@ -16,6 +16,7 @@ export const capabilities: ProviderCapabilities = {
     'model',
     'tool_policy',
     'provider',
+    'account',
     'native_session_id',
   ],
   settings: {
@@ -31,7 +32,7 @@ export const capabilities: ProviderCapabilities = {
     answer_question: true,
     archive: false,
     images: false,
-    background_work: false,
+    background_work: true,
     compaction: true,
     usage: true,
     cost: false,

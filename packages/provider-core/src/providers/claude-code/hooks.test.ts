@@ -88,15 +88,15 @@ describe('the gate', () => {
   it('lets somebody else text pass, and tells it', () => {
     arm('ours');
     expect(submit('a "person" says hello')).toBe('');
-    const verdict = { kind: 'other', text: 'a "person" says hello' };
-    expect(signals()).toEqual([{ type: 'gate', verdict }]);
+    const verdict = { kind: 'other', text: 'a "person" says hello', isBackground: false };
+    expect(signals()).toMatchObject([{ type: 'gate', verdict }]);
   });
 
   it('lets somebody else long text pass while a short one is armed', () => {
     arm('ours');
     const text = '*'.repeat(20_000);
     submit(text);
-    expect(signals()).toEqual([{ type: 'gate', verdict: { kind: 'other', text } }]);
+    expect(signals()).toMatchObject([{ type: 'gate', verdict: { kind: 'other', text } }]);
   });
 
   it('blocks a long text with something behind it', () => {

@@ -23,6 +23,7 @@ import { readScreen } from './screen.js';
 import { readSignal } from './signals.js';
 import { readSteerSign } from './steer-sign.js';
 import { createStreamProcess } from './stream-process.js';
+import { createUsageCounter } from './stream-usage.js';
 import { readVersion } from './version.js';
 
 const typedPane: TypedPane = {
@@ -46,6 +47,7 @@ const typedPane: TypedPane = {
   holdsConversation,
   planResumeMark,
   createRecordReader: createTranscriptReader,
+  createUsageCounter,
   readSteerSign,
   readSignal,
   readRegistry,

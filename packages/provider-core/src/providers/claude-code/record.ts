@@ -3,7 +3,7 @@ import type { RecordReader } from '../../spec/typed-pane.js';
 import { readAnswer } from './answer.js';
 import { readApiError } from './api-error.js';
 import { readTranscriptRow, type TranscriptRow } from './record.wire.js';
-import { readContentText, readRowText } from './row-text.js';
+import { isTaskNotification, readContentText, readRowText } from './row-text.js';
 import { type MessageNode, TranscriptTree } from './transcript-tree.js';
 
 /** A row that belongs to a turn, until the message it belongs to has been read. */
@@ -91,7 +91,7 @@ function readMessageRow(
     before.text === text &&
     before.parent === (row.parentUuid ?? undefined);
   const isBackground =
-    (row.origin?.kind !== undefined && row.origin.kind !== 'human') || isNotification(text);
+    (row.origin?.kind !== undefined && row.origin.kind !== 'human') || isTaskNotification(text);
   tree.addMessage(row, { text, isBackground }, isSame ? before : undefined);
   // Taken up again by itself after a restart: a second row of the same message, on the same parent.
   if (isSame) return [];
@@ -122,10 +122,6 @@ function tellAbandoned(
   return [{ type: 'branch_abandoned' }];
 }
 
-function isNotification(text: string): boolean {
-  return text.startsWith('<task-notification>');
-}
-
 const BLOCKED =
   /^UserPromptSubmit operation blocked by hook:\n([\s\S]*?)\n\nOriginal prompt: ([\s\S]*)$/;
 
@@ -151,7 +147,7 @@ function readAttachment(
   if (attachment?.type !== 'queued_command') return undefined;
   const text = attachment.prompt === undefined ? undefined : readContentText(attachment.prompt);
   if (text === undefined) return undefined;
-  const origin = isNotification(text) ? 'background' : 'user';
+  const origin = isTaskNotification(text) ? 'background' : 'user';
   return [{ type: 'message_accepted', text, ...nameOf(attachment.source_uuid, form), origin }];
 }
 

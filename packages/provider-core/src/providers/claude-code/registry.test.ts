@@ -14,6 +14,11 @@ describe('readRegistry', () => {
     expect(readRegistry({ ...entry, status })).toMatchObject({ activity, nativeSessionId: 's1' });
   });
 
+  it('B88: knows that a command goes on behind the turn', () => {
+    expect(readRegistry({ ...entry, status: 'shell' })?.hasBackgroundCommands).toBe(true);
+    expect(readRegistry(entry)?.hasBackgroundCommands).toBe(false);
+  });
+
   it('finds no session in the file that stands there before the start-up pages are past', () => {
     expect(readRegistry({ peerToken: 'x', procStart: '90876' })).toBeUndefined();
     expect(readRegistry(undefined)).toBeUndefined();

@@ -8,6 +8,7 @@ export function readRegistry(value: unknown): RegistryEntry | undefined {
   return {
     nativeSessionId: row.sessionId,
     activity: readActivity(row.status),
+    hasBackgroundCommands: row.status === 'shell',
     waitingFor: row.waitingFor,
     startTime: row.procStart,
   };

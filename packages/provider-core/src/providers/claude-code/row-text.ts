@@ -12,3 +12,8 @@ export function readContentText(content: RowContent): string | undefined {
   if (texts.length > 0) return texts.join('\n');
   return content.some(({ type }) => type === 'image') ? '' : undefined;
 }
+
+/** Whether the CLI itself wrote the text, to tell the model of background work that ended. */
+export function isTaskNotification(text: string): boolean {
+  return text.startsWith('<task-notification>');
+}

@@ -36,6 +36,14 @@ describe('readSignal', () => {
     expect(signal('SessionStart', payload)).toEqual(expected);
   });
 
+  it('B88: knows a turn that the CLI began by itself', () => {
+    const payload = { prompt: '<task-notification>\n<task-id>b1</task-id>', prompt_id: 'p' };
+    expect(readSignal({ hook: 'gate', verdict: 'other', payload })).toEqual({
+      type: 'gate',
+      verdict: { kind: 'other', text: payload.prompt, nativeTurnId: 'p', isBackground: true },
+    });
+  });
+
   it('says nothing of what it does not know', () => {
     expect(signal('SubagentStop', {})).toBeUndefined();
     expect(readSignal('torn')).toBeUndefined();

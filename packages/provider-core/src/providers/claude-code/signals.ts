@@ -1,6 +1,7 @@
 import type { RecordEvent } from '../../spec/record-event.js';
 import type { GateVerdict, PaneSignal } from '../../spec/typed-pane.js';
 import { readApiError } from './api-error.js';
+import { isTaskNotification } from './row-text.js';
 import { readSpoolRow, type SpoolRow } from './signals.wire.js';
 
 /** Reads one line of the spool. What a hook says is fast, and comes again from the transcript. */
@@ -29,10 +30,19 @@ function readVerdict({
     case 'looser_permissions':
       return { kind: verdict, token, mode };
     case 'other':
-      return { kind: 'other', text: payload?.prompt ?? '' };
+      return readOther(payload);
     default:
       return undefined;
   }
+}
+
+function readOther({ prompt = '', prompt_id }: SpoolRow['payload'] = {}): GateVerdict {
+  return {
+    kind: 'other',
+    text: prompt,
+    nativeTurnId: prompt_id,
+    isBackground: isTaskNotification(prompt),
+  };
 }
 
 function readSessionStart({ payload }: SpoolRow): PaneSignal | undefined {

@@ -1,8 +1,10 @@
 import type { RecordCursor, RecordEvent } from '../../spec/record-event.js';
+import type { UsageCounter } from '../../spec/stream-process.js';
 import type { GateVerdict, PaneSignal } from '../../spec/typed-pane.js';
 import { followJsonLines } from '../../state/follow-json-lines.js';
 import { EventQueue } from '../served-pane/event-queue.js';
 import type { FollowedEvent } from '../session-transport.js';
+import { countUsage } from '../stream-process/session-usage.js';
 import { hearSignals } from './http-signals.js';
 import type { LivePane } from './live-pane.js';
 import { watchRequests } from './pane-requests.js';
@@ -55,15 +57,21 @@ interface Sink {
 /** Takes what a hook said, over http or in the spool, whichever comes first; the second is left out. */
 function hear(sign: PaneSignal, { queue, delivery, heard }: Sink): void {
   if (sign.type !== 'record') return;
-  const { event } = sign;
-  const key = JSON.stringify(event);
+  const key = JSON.stringify(sign.event);
   if (heard.delete(key)) return;
   heard.add(key);
+  const event = withOrigin(sign.event, delivery);
   // The record does not tell of background work; the hook at the turn's end does.
   if (event.type === 'turn_ended') delivery.backgroundTasks = event.backgroundWork;
   // The request itself is told, with what it needs to be answered.
   if (event.type === 'waiting' && event.on === 'permission' && delivery.answersRequests) return;
   queue.push({ kind: 'record', event, durable: false });
+}
+
+/** The hook at a turn's end does not say who asked for the turn; the one at its begin did. */
+function withOrigin(event: RecordEvent, { backgroundTurns }: RunningDelivery): RecordEvent {
+  if (event.type !== 'turn_ended' || event.nativeTurnId === undefined) return event;
+  return backgroundTurns.has(event.nativeTurnId) ? { ...event, origin: 'background' } : event;
 }
 
 async function followSpool(sink: Sink, signal: AbortSignal): Promise<void> {
@@ -75,16 +83,19 @@ async function followSpool(sink: Sink, signal: AbortSignal): Promise<void> {
     if (sign?.type === 'session_started' && sign.nativeSessionId !== nativeIdOf(context)) {
       queue.push({ kind: 'identity_changed', nativeSessionId: sign.nativeSessionId });
     }
-    if (sign?.type === 'gate') tellPassed(sign.verdict, delivery, queue);
+    if (sign?.type === 'gate') takeVerdict(sign.verdict, delivery, queue);
     if (sign) hear(sign, sink);
   }
 }
 
-function tellPassed(
+function takeVerdict(
   verdict: GateVerdict,
-  { armed, steered }: RunningDelivery,
+  { armed, steered, backgroundTurns }: RunningDelivery,
   queue: EventQueue<FollowedEvent>,
 ): void {
+  if (verdict.kind === 'other' && verdict.isBackground && verdict.nativeTurnId !== undefined) {
+    backgroundTurns.add(verdict.nativeTurnId);
+  }
   if (verdict.kind !== 'passed') return;
   const steer = steered.get(verdict.token);
   const ours = verdict.token === armed?.token ? armed : undefined;
@@ -104,20 +115,28 @@ async function followRecord(
   const path = since.path ?? (await locateRecord(way, context, signal));
   if (path === undefined) return;
   const reader = way.createRecordReader();
+  const counter = await countUsage(way, since);
   for await (const { value } of lines(path, since.path === undefined ? 0 : since.length, signal)) {
-    for (const event of reader.push(value)) {
-      queue.push({
-        kind: 'record',
-        event: withBackground(event, delivery.backgroundTasks),
-        durable: true,
-      });
+    counter.push(value);
+    for (const told of reader.push(value)) {
+      // No hook tells what such an end left running; the CLI's own word on it remains.
+      if (told.type === 'turn_failed' || told.type === 'turn_interrupted')
+        delivery.backgroundTasks = 0;
+      const event = withFacts(told, delivery, counter);
+      queue.push({ kind: 'record', event, durable: true });
       context.logger.debug({ type: event.type }, 'record read');
     }
   }
 }
 
-function withBackground(event: RecordEvent, tasks: number): RecordEvent {
-  return event.type === 'turn_ended' ? { ...event, backgroundWork: tasks } : event;
+/** Adds to a turn's end what its own rows do not say. */
+function withFacts(
+  event: RecordEvent,
+  { backgroundTasks: backgroundWork }: RunningDelivery,
+  counter: UsageCounter,
+): RecordEvent {
+  if (event.type !== 'turn_ended') return event;
+  return { ...event, backgroundWork, sessionUsage: counter.total() };
 }
 
 async function* lines(path: string, fromByte: number, signal: AbortSignal) {

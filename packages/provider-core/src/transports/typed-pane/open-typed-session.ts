@@ -12,6 +12,7 @@ import { openTmuxServer } from '../tmux/open-tmux-server.js';
 import { isTmuxError } from '../tmux/tmux-error.js';
 import type { PaneObservation, TmuxServer } from '../tmux/tmux-server.js';
 import { announceApprover, withdrawApprover } from './approver.js';
+import { countBackgroundWork, readBackgroundTasks } from './background-work.js';
 import { followSession } from './follow-session.js';
 import { openSignalPort } from './http-signals.js';
 import { interruptSession } from './interrupt-session.js';
@@ -113,7 +114,11 @@ async function createOpenSession({
   const { way, context, server, sessionName } = pane;
   await openSignalPort(context);
   const spoolEnd = await findSpoolEnd(way, context);
-  const delivery = createRunningDelivery(spoolEnd, approver !== undefined);
+  const delivery = createRunningDelivery(
+    spoolEnd,
+    approver !== undefined,
+    await readBackgroundTasks(way, context),
+  );
   return {
     nativeSessionId: nativeIdOf(context),
     tmuxSession: sessionName,
@@ -130,6 +135,7 @@ async function createOpenSession({
     follow: (since, signal) => followSession({ pane, since, delivery }, signal),
     steer: (request) => steerSession(pane, delivery, request),
     answerRequest: (id, decision) => answerRequest(pane, delivery, id, decision),
+    backgroundWork: () => countBackgroundWork(pane, delivery),
     interrupt: (options) => interruptSession(pane, delivery, options),
     [Symbol.asyncDispose]: async () => {
       await withdrawApprover(way, context, approver);

@@ -12,6 +12,8 @@ export interface RunningDelivery {
   readonly answered: Set<string>;
   /** Set while Escape is pressed for the caller: it settles what waits. */
   isInterrupted: boolean;
+  /** Turns that the CLI began by itself. */
+  readonly backgroundTurns: Set<string>;
   /** What the last end of a turn said of work that goes on behind it. */
   backgroundTasks: number;
 }
@@ -20,6 +22,7 @@ export interface RunningDelivery {
 export function createRunningDelivery(
   spoolFrom: number,
   answersRequests: boolean,
+  backgroundTasks: number,
 ): RunningDelivery {
   return {
     spoolFrom,
@@ -27,6 +30,7 @@ export function createRunningDelivery(
     steered: new Map(),
     answered: new Set(),
     isInterrupted: false,
-    backgroundTasks: 0,
+    backgroundTurns: new Set(),
+    backgroundTasks,
   };
 }
