@@ -1,7 +1,8 @@
 import type { SessionTrust } from '../../spec/served-pane.js';
 import { JsonRpcLost, JsonRpcRefusal } from '../json-rpc/json-rpc-error.js';
 import type { RunningServer } from './ensure-server.js';
-import { type OpenParts, planOf } from './open-served-session.js';
+import type { OpenParts } from './open-served-session.js';
+import { planOf } from './session-plan.js';
 
 export interface FirstTurnParts extends OpenParts {
   readonly server: RunningServer;

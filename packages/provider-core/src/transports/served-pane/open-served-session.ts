@@ -16,6 +16,7 @@ import { ServedSession } from './served-session.js';
 import { readSessionMark, removeSessionMark, saveSessionMark } from './server-files.js';
 import { planServerPlace } from './server-place.js';
 import type { SessionMark } from './server-record.wire.js';
+import { planOf } from './session-plan.js';
 import { findShownPane } from './shown-pane.js';
 import type { WatchdogTimes } from './watchdog-script.js';
 
@@ -143,11 +144,6 @@ async function isLoaded(
 ): Promise<boolean> {
   const result = await connection.call(way.protocol.listLoaded(), callLimits(request));
   return way.protocol.readLoaded(result).includes(nativeSessionId);
-}
-
-/** What a start and a resume are planned from, save for the trust. */
-export function planOf({ context, request }: OpenParts) {
-  return { config: context.config, answersRequests: request.answersRequests };
 }
 
 interface AttachedSession {
