@@ -165,11 +165,7 @@ function cutItem(
   }
   if (item['type'] === 'reasoning') {
     const name = 'response.reasoning_summary_text.delta';
-    return {
-      empty: { summary: [] },
-      deltas: [[name, reply.thinking]],
-      place: { summary_index: 0 },
-    };
+    return { empty: { summary: [] }, deltas: [[name, reply.thinking]] };
   }
   const name = 'response.output_text.delta';
   return { empty: { content: [] }, deltas: reply.pieces.map((piece) => [name, piece] as const) };

@@ -109,6 +109,28 @@ describe('the scripted model', () => {
     expect(await count.json()).toEqual({ input_tokens: 10 });
   });
 
+  it('answers whole and streamed in OpenAI chat and in Gemini too', async () => {
+    const { baseUrl } = await start({ script: () => ({ text: 'ab', stop: 'max_tokens' }) });
+    const post = (path: string, body: object) =>
+      fetch(`${baseUrl}${path}`, { method: 'POST', body: JSON.stringify(body) });
+    const chat = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] };
+    const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
+    const model = '/v1beta/models/m';
+
+    expect(await (await post('/v1/chat/completions', chat)).json()).toMatchObject({
+      choices: [{ message: { role: 'assistant', content: 'ab' }, finish_reason: 'length' }],
+    });
+    const streamed = await post('/v1/chat/completions', { ...chat, stream: true });
+    expect((await streamed.text()).endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(await (await post(`${model}:generateContent`, { contents })).json()).toMatchObject({
+      candidates: [{ content: { parts: [{ text: 'ab' }] }, finishReason: 'MAX_TOKENS' }],
+    });
+    const events = await (
+      await post(`${model}:streamGenerateContent?alt=sse`, { contents })
+    ).text();
+    expect(events.startsWith('data: {')).toBe(true);
+  });
+
   it('fails as scripted, in the form of each protocol', async () => {
     const { baseUrl } = await start();
     const limited = await sendClaude(baseUrl, rateLimited({ retryAfterSeconds: 3 }));

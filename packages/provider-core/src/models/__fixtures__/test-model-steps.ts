@@ -59,6 +59,9 @@ export function testModelSteps(api: ModelApi): void {
     expect(request?.toolNames).toEqual(['shell']);
     const items = request?.messages.filter(({ role }) => role === 'tool');
     expect(items?.map(({ texts }) => texts)).toEqual([['a\r\nb\n'], ['denied']]);
+    // Only Anthropic's wire can say that a tool failed; elsewhere its words must.
+    const isFlagged = request?.bodyText.includes('"is_error":true') ?? false;
+    expect(isFlagged).toBe(api.protocol === 'anthropic-messages');
     expect(items?.map(({ callId }) => callId)).toEqual(called.map(({ callId }) => callId));
     expect(request?.bodyText).toMatch(/"(?:signature-|scripted-)|"reasoning_content":"hm"/);
   });
