@@ -1,4 +1,9 @@
-import { errorFromJson, ProviderFailedError, TurnInterruptedError } from '@holdfast/provider-core';
+import {
+  checkWellFormedText,
+  errorFromJson,
+  ProviderFailedError,
+  TurnInterruptedError,
+} from '@holdfast/provider-core';
 import { type CrashDecision, decideAfterCrash } from './decide-after-crash.js';
 import { runStep, textOf } from './run-step.js';
 import { judgeCall, makeCall, tellRefused, tellUnknown } from './run-tool-call.js';
@@ -79,6 +84,10 @@ const callActions = {
 
 async function takeMessageIn(context: TurnContext): Promise<void> {
   const { turnId, messageDigest, message } = context;
+  // Before it is on record: what a model cannot be sent would spoil every later step of the session.
+  for (const part of message) {
+    if (part.type === 'text') checkWellFormedText(part.text, 'The message');
+  }
   await record(context, { type: 'turn_started', turnId, messageDigest, message });
 }
 

@@ -33,6 +33,18 @@ async function setUp(
 }
 
 describe('the tool loop', () => {
+  it('B36: refuses a message with half a character before it is on record, and the session goes on', async () => {
+    await using fixture = await setUp(() => say('fine'));
+    const agent = fixture.createAgent();
+    const { handle } = await agent.askWithHistory(ONE);
+    await expect(agent.continueAgentSession(handle, 'half \ud83e')).rejects.toMatchObject({
+      kind: 'undeliverable_message',
+      reason: 'ill_formed_text',
+    });
+    expect((await agent.continueAgentSession(handle, 'two')).answer).toBe('fine');
+    expect(JSON.stringify(fixture.port.requests.at(-1)?.messages)).not.toContain('half');
+  });
+
   it('makes the calls the model asks for, one at a time, and gives it their results', async () => {
     const order: string[] = [];
     const tool = (name: string): MemoryTool => ({
