@@ -1,4 +1,11 @@
-import { waitUntil } from '@holdfast/provider-core';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  AuthRequiredError,
+  HistoryRejectedError,
+  ProviderFailedError,
+  waitUntil,
+} from '@holdfast/provider-core';
 import { describe, expect, it } from 'vitest';
 import type { ApiAgentOptions } from '../agent-options.js';
 import { collect, createApiFixture } from './__fixtures__/api-fixture.js';
@@ -136,6 +143,33 @@ describe('the tool loop', () => {
     },
   );
 
+  it.each([
+    new ProviderFailedError('context_too_long', 'too many tokens'),
+    new ProviderFailedError('overloaded', 'later'),
+    new AuthRequiredError('no such key'),
+    new HistoryRejectedError('message 3'),
+    new TypeError('a defect'),
+  ])('passes on what the model failed with: $kind $reason', async (thrown) => {
+    await using fixture = await setUp(() => Promise.reject(thrown));
+    const turn = fixture.createAgent().askWithHistory(ONE);
+    await expect(turn).rejects.toBe(thrown);
+  });
+
+  it('mends half a character in what a tool gave', async () => {
+    const tools = { write: { run: () => 'a \ud83d b' } };
+    await using fixture = await setUp(once('write'), tools);
+    await fixture.createAgent().askWithHistory(ONE);
+    expect(lastLine(fixture.port.requests[1] ?? requestOf([]))).toBe('tool: a \ufffd b');
+  });
+
+  it('ends the wait for a tool that never ends, and tells the model', async () => {
+    const limits = { inactivityMs: 30, interruptMs: 30 };
+    const tools = { write: { run: () => new Promise<never>(() => {}) } };
+    await using fixture = await setUp(once('write'), tools, { ...FULL, limits });
+    const { answer } = await fixture.createAgent().askWithHistory(ONE);
+    expect(answer).toMatch(/^got tool!: The tool gave no result in time/);
+  });
+
   it('stops a model that never stops asking for tools', async () => {
     await using fixture = await setUp(() => call('write'), { write: {} }, { ...FULL, maxSteps: 3 });
     const turn = fixture.createAgent().askWithHistory(ONE);
@@ -215,7 +249,69 @@ describe('an interrupt', () => {
   });
 });
 
+describe('before the message is taken in', () => {
+  it('the caller is told, and what it throws leaves the turn unsent', async () => {
+    await using fixture = await setUp(() => say('fine'));
+    const agent = fixture.createAgent();
+    const { handle } = await agent.askWithHistory(ONE);
+    const refuse = (change: unknown) => {
+      throw new TypeError(JSON.stringify(change));
+    };
+    const options = { turnId: TURN, onBeforeNativeChange: refuse };
+    await expect(agent.continueAgentSession(handle, 'two', options)).rejects.toThrow(
+      handle.sessionId,
+    );
+    expect((await agent.inspect()).session).not.toHaveProperty('openTurnId');
+    await agent.continueAgentSession(handle, 'two', { turnId: TURN });
+    expect(fixture.port.conversations().at(-1)?.at(-1)).toBe('user: two');
+  });
+
+  it('an interrupt keeps it out of the conversation for good', async () => {
+    await using fixture = await setUp(() => say('fine'));
+    const agent = fixture.createAgent();
+    const { handle } = await agent.askWithHistory(ONE);
+    const abort = new AbortController();
+    const options = {
+      turnId: TURN,
+      signal: abort.signal,
+      onBeforeNativeChange: () => abort.abort(),
+    };
+    const interrupted = { kind: 'turn_interrupted', accepted: false, isFinal: true };
+    await expect(agent.continueAgentSession(handle, 'two', options)).rejects.toMatchObject(
+      interrupted,
+    );
+    const later = fixture.createAgent();
+    await expect(later.continueAgentSession(handle, 'two', { turnId: TURN })).rejects.toMatchObject(
+      interrupted,
+    );
+    await later.continueAgentSession(handle, 'three');
+    expect(fixture.port.conversations().at(-1)).toEqual([
+      'user: one',
+      'assistant: fine',
+      'user: three',
+    ]);
+  });
+});
+
 describe('one writer', () => {
+  it('writes and calls nothing more once another took the lease', async () => {
+    const stateDir = { path: '' };
+    await using fixture = await setUp(async () => {
+      const [session] = await readdir(join(stateDir.path, 'api'));
+      const lease = join(stateDir.path, 'api', session ?? '', 'lease');
+      await writeFile(join(lease, '99'), '{}');
+      return call('write');
+    });
+    stateDir.path = fixture.stateDir;
+    const turn = fixture.createAgent().askWithHistory(ONE);
+    await expect(turn).rejects.toMatchObject({ kind: 'session_busy', owner: { kind: 'ours' } });
+    const { sessionId } = await turn.handle;
+    const path = join(fixture.stateDir, 'api', sessionId, 'transcript.jsonl');
+    const lines = (await readFile(path, 'utf8')).trim().split('\n');
+    expect(JSON.parse(lines.at(-1) ?? '').type).toBe('step_started');
+    expect(fixture.toolBox.called).toEqual([]);
+  });
+
   it('is held to across agents: the second fails with session_busy, or waits', async () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => {
