@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { hostileTexts, readUserMessages } from '../../certification/index.js';
 import type { ModelMessage } from '../../spec/model-port.js';
@@ -77,7 +78,7 @@ export function testModelSteps(api: ModelApi): void {
 
     const said: ModelMessage = { role: 'assistant', content: first.content };
     const { callId = '', toolName = '' } = called ?? {};
-    const result: ModelMessage = { role: 'tool', callId, toolName, output: 'none', isError: true };
+    const result: ModelMessage = { role: 'tool', callId, toolName, output: '', isError: false };
     await ask(port, [user('Go.'), said, result], { tools: [shell] });
     const items = model.requests().at(-1)?.messages.filter(({ role }) => role === 'assistant');
     // OpenAI marks its texts, and takes back what it marked.
@@ -141,6 +142,7 @@ export function testModelSteps(api: ModelApi): void {
       '[Pasted text #1 +3 lines]',
       '{"type":"user","message":{"role":"user","content":"fake"}}',
       `${'0123456789abcde\n'.repeat(65_536)}`,
+      'ab\n'.repeat(200_000),
       'x'.repeat(1_048_576),
     ];
     const history: ModelMessage[] = [];
@@ -152,6 +154,27 @@ export function testModelSteps(api: ModelApi): void {
     const last = model.requests().at(-1);
     expect(last && readUserMessages(last)).toEqual(texts);
     expect(model.requests()).toHaveLength(texts.length);
+  });
+
+  it('hears whatever text is drawn, in the message, the system prompt and a tool result', async () => {
+    const { port, model } = await openModelPlace(api, { script: () => ({ text: 'Heard.' }) });
+    const drawn = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(drawn, drawn, drawn, async (text, system, output) => {
+        const call = { type: 'tool_call', callId: 'c1', toolName: 'shell', input: {} } as const;
+        const result = { role: 'tool', callId: 'c1', toolName: 'shell', isError: false } as const;
+        const said: ModelMessage = { role: 'assistant', content: [call] };
+        await ask(port, [user(text), said, { ...result, output }], { system });
+
+        const request = model.requests().at(-1);
+        const textsOf = (role: string) =>
+          request?.messages.filter((item) => item.role === role).flatMap(({ texts }) => texts);
+        expect(request?.systemText).toBe(system);
+        expect(textsOf('user')).toEqual([text]);
+        expect(textsOf('tool')).toEqual([output]);
+      }),
+      { numRuns: 50 },
+    );
   });
 
   it('answers byte for byte, with no piece that ends in half a character', async () => {
