@@ -24,6 +24,7 @@ export {
   inspectCodingAgentSession,
   type SessionInspection,
 } from './continuation/inspect-session.js';
+export { type OutgoingMessage, outgoingMessage } from './continuation/outgoing-message.js';
 export { stableDigests } from './continuation/stable-digests.js';
 export { type StartRequest, startCodingAgentSession } from './continuation/start-session.js';
 export type { CodingAgentTurn } from './continuation/turn-object.js';

@@ -246,6 +246,23 @@ describe('an agent on a model API', () => {
     expect(port.requests).toHaveLength(1);
   });
 
+  it.each([
+    ['nothing', '', 'empty_message'],
+    ['half a character', 'a \ud83d b', 'ill_formed_text'],
+    ['a part nobody knows', [{ type: 'sound' }], 'unsupported_part'],
+    ['a picture that is none', [{ ...PNG, mediaType: 'text/html' }], 'unsupported_part'],
+  ])('refuses %s before it comes into the transcript', async (_what, message, reason) => {
+    const port = createEcho();
+    await using fixture = await createApiFixture(port);
+    const { handle } = await fixture.createAgent().askWithHistory([user('one')]);
+    const path = join(fixture.stateDir, 'api', handle.sessionId, 'transcript.jsonl');
+    const before = await readFile(path, 'utf8');
+    await expect(
+      fixture.createAgent().continueAgentSession(handle, message as string),
+    ).rejects.toMatchObject({ kind: 'undeliverable_message', reason });
+    expect(await readFile(path, 'utf8')).toBe(before);
+  });
+
   it('begins the transcript of a handle from elsewhere with the conversation it is given', async () => {
     const port = createEcho();
     await using fixture = await createApiFixture(port);

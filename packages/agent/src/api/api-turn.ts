@@ -6,12 +6,14 @@ import {
   type LiveTurn,
   type Message,
   type ModelPort,
+  outgoingMessage,
   type ResolvedTurnOptions,
   StateUnusableError,
   TurnConflictError,
   TurnInterruptedError,
   type TurnResult,
   typedError,
+  UndeliverableMessageError,
 } from '@holdfast/provider-core';
 import { type ConversationMessage, digestMessage } from '../message.js';
 import { type ApiAgentConfig, apiStableDigests } from './api-config.js';
@@ -37,6 +39,7 @@ export interface ApiTurnRequest {
 /** Runs one turn under the session's lease: looks, decides, and only then changes anything. */
 export async function runApiTurn(request: ApiTurnRequest, live: LiveTurn): Promise<TurnResult> {
   const { session, options } = request;
+  checkDeliverable(request);
   await using lease = await session.takeLease(options, live.interrupted);
   await session.transcript.refresh();
   checkSession(request);
@@ -49,6 +52,14 @@ export async function runApiTurn(request: ApiTurnRequest, live: LiveTurn): Promi
   const context = await openTurn(request, live, lease);
   const outcome = await settle(context, runLoop);
   return resultOf(request, live.turnId, outcome);
+}
+
+/** A message that no vendor takes must not come into the transcript: every later request would be refused with it. */
+function checkDeliverable({ message, begin }: ApiTurnRequest): void {
+  for (const { content } of begin?.earlier ?? []) outgoingMessage(content);
+  const { text, images } = outgoingMessage(message);
+  if (text !== '' || images.length > 0) return;
+  throw new UndeliverableMessageError('empty_message', 'No vendor takes an empty message.');
 }
 
 /** Read-only: a session that cannot be continued, or was begun otherwise, is left byte for byte as it is. */

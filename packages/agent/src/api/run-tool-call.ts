@@ -67,6 +67,7 @@ function finish(
 ): Promise<void> {
   const { turnId } = context;
   const { callId } = call;
-  const body = { turnId, step, callId, output, isError, ending };
+  // Half a character in a tool's output would spoil every later request.
+  const body = { turnId, step, callId, output: output.toWellFormed(), isError, ending };
   return record(context, { type: 'tool_call_finished', ...body });
 }

@@ -124,7 +124,7 @@ async function listTools(
       tools.push({
         name: modelToolName(server, name),
         ownName: name,
-        description,
+        description: description?.toWellFormed(),
         inputSchema,
         traits: {
           isReadOnly: annotations?.readOnlyHint === true,
