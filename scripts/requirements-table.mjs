@@ -66,8 +66,8 @@ function readManifest() {
 
 function readRequirements() {
   const folder = join(root, 'packages/provider-core/src/certification');
-  return readdirSync(folder)
-    .filter((name) => name.startsWith('requirements') && !name.includes('.test'))
+  return readdirSync(folder, { recursive: true })
+    .filter((name) => /^requirements.*\.ts$/.test(name) && !name.includes('.test'))
     .map((name) => readFileSync(join(folder, name), 'utf8'))
     .join('\n');
 }
