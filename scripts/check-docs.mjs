@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { findUnshownCases } from './cases-table.mjs';
 import { readExamples, readPages } from './markdown.mjs';
 import { findUnprovenRequirements } from './requirements-table.mjs';
 import { root, runCommand } from './run-command.mjs';
@@ -13,6 +14,7 @@ const complaints = [
   ...(await typeCheck()),
   ...findBrokenLinks(),
   ...findUnprovenRequirements(pages),
+  ...findUnshownCases(pages),
 ];
 for (const complaint of complaints) console.error(complaint);
 console.log(`${pages.length} pages, ${examples.length} examples, ${complaints.length} complaints`);

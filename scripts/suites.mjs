@@ -57,6 +57,7 @@ export const stages = [
       endToEnd('faults', 240, '--kills', '24', '--seed', '7'),
       endToEnd('demo', 90),
       endToEnd('bad-input', 120),
+      endToEnd('cases', 180, '--depth', 'core', '--jobs', '4'),
       endToEnd('pages', 120, '--jobs', '4'),
       endToEnd('tmux-loss', 60, '--self-test'),
     ],

@@ -1,7 +1,9 @@
+import { findProvider } from '@holdfast/provider-core';
+import { listClaims } from '@holdfast/provider-core/certification';
 import { configurationCases } from './cases/configuration.js';
 import { deliveryCases } from './cases/delivery.js';
 import { failureCases } from './cases/failures.js';
-import type { KnownCase } from './cases/known-case.js';
+import type { CliInWay, KnownCase } from './cases/known-case.js';
 import { lostHistoryCases } from './cases/lost-history.js';
 import { ownerCases } from './cases/owners.js';
 import { paneCases } from './cases/panes.js';
@@ -30,17 +32,36 @@ const clis = await readClisUnderTest({
   provider: options.provider,
   cliVersion: options['cli-version'],
 });
-const jobs = clis.flatMap((cli) =>
-  cases
-    .filter(({ providers }) => providers?.includes(cli.provider) ?? true)
-    .filter(({ name }) => wanted === undefined || wanted.some((part) => name.includes(part)))
-    .map((one) => ({ cli, one })),
-);
+const ways = options.way?.split(',');
+const isCore = options.depth === 'core';
+const jobs = clis
+  .filter(isDeepEnough)
+  .flatMap(listWays)
+  .flatMap((cli) =>
+    cases
+      .filter(({ providers }) => providers?.includes(cli.provider) ?? true)
+      .filter((one) => one.ways?.includes(cli.way) ?? true)
+      .filter(({ name }) => wanted === undefined || wanted.some((part) => name.includes(part)))
+      .map((one) => ({ cli, one })),
+  );
 const outcomes = await runJobs(jobs, Number(options.jobs), attempt);
 const passed = outcomes.filter((isPassed) => isPassed).length;
 endWithCount({ passed, failed: outcomes.length - passed });
 
-async function attempt({ cli, one }: { readonly cli: CliUnderTest; readonly one: KnownCase }) {
+/** `core`: the newest version of each CLI, in a terminal alone. */
+function isDeepEnough(cli: CliUnderTest): boolean {
+  return !isCore || clis.findLast(({ provider }) => provider === cli.provider) === cli;
+}
+
+function listWays(cli: CliUnderTest): readonly CliInWay[] {
+  const definition = findProvider(cli.provider);
+  if (!definition) throw new Error(`provider-core has no provider ${cli.provider}.`);
+  return listClaims(definition, cli.version)
+    .filter(({ way }) => ways?.includes(way) ?? (!isCore || way === 'tmux'))
+    .map(({ way }) => ({ ...cli, way }));
+}
+
+async function attempt({ cli, one }: { readonly cli: CliInWay; readonly one: KnownCase }) {
   const startedAt = performance.now();
   const error = await withinLimit(one.run(cli)).then(
     () => undefined,
@@ -51,16 +72,17 @@ async function attempt({ cli, one }: { readonly cli: CliUnderTest; readonly one:
 }
 
 function report(outcome: {
-  readonly cli: CliUnderTest;
+  readonly cli: CliInWay;
   readonly one: KnownCase;
   readonly seconds: number;
   readonly error: unknown;
 }): void {
   const { cli, one, error } = outcome;
   const seconds = Number(outcome.seconds.toFixed(1));
-  const title = `${cli.provider} ${cli.version}: ${one.name}`;
+  const title = `${cli.provider} ${cli.version}, ${cli.way}: ${one.name}`;
   const result = error === undefined ? 'passed' : 'failed';
-  const row = { provider: cli.provider, cliVersion: cli.version, case: one.name, result, seconds };
+  const { provider, version: cliVersion, way } = cli;
+  const row = { provider, cliVersion, way, case: one.name, result, seconds };
   console.log(
     options.json
       ? JSON.stringify(row)

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   checkConversation,
   type HandleJson,
   scripted,
 } from '@holdfast/provider-core/certification';
-import type { CliUnderTest } from '../harness/cli-under-test.js';
-import { createSubject, hello, type KnownCase, question } from './known-case.js';
+import { type CliInWay, createSubject, hello, type KnownCase, question } from './known-case.js';
 import { killWorkingProcess } from './session-process.js';
 
 /** What surrounds a session: its environment, its helpers, its home, and what it counts. */
@@ -15,6 +14,11 @@ export const configurationCases: readonly KnownCase[] = [
   {
     name: "B75, B77, B81: nothing of the service's own environment reaches the CLI, its marks of nesting included",
     run: scrubsEnvironment,
+  },
+  {
+    name: 'B29: a model provider that is gone from the settings stops the resume, typed, until it is back',
+    providers: ['codex-cli'],
+    run: losesModelProvider,
   },
   {
     name: 'B84: an MCP server that ignores its end dies with its session, and with the next resume',
@@ -43,23 +47,48 @@ const marks = [
   'SOMEBODY_ELSES_SECRET',
 ];
 
-async function scrubsEnvironment(cli: CliUnderTest): Promise<void> {
+const hanging = scripted('Take your time.', { text: 'time taken', delayMs: 4_000 });
+
+async function scrubsEnvironment(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const leak = 'mark-of-another-account';
   const env = Object.fromEntries(marks.map((name) => [name, leak]));
   const { handle } = await subject.begin(undefined, hello, { env }).finished;
-  await subject.lose(handle, 'pane');
-  const turn = await subject.continue(handle, question);
-  await checkConversation(subject, turn.handle, [hello, question]);
-  const seen = await subject.livingProcesses();
-  assert.ok(seen.length > 1, 'the processes of the session');
+  const running = subject.begin(handle, hanging, { env });
+  running.finished.catch(() => {});
+  const isAsked = () => subject.modelRequests().length === 2;
+  await subject.waitUntil('the request', isAsked);
+  const seen = (await subject.livingProcesses()).filter(({ pid }) => pid !== running.pid);
+  assert.ok(seen.length > 0, 'the processes of the session');
   for (const { command, environ } of seen) {
     assert.equal(environ.includes(leak), false, `the environment of ${command}`);
   }
+  const turn = await running.finished;
+  await checkConversation(subject, turn.handle, [hello, hanging]);
+}
+
+async function losesModelProvider(cli: CliInWay): Promise<void> {
+  await using subject = await createSubject(cli);
+  const settings = join(subject.cliHome, 'config.toml');
+  const plain = await readFile(settings, 'utf8');
+  const address = JSON.stringify(`${subject.lifetime.baseUrl}/v1`);
+  const provider = `[model_providers.mine]\nname = "mine"\nbase_url = ${address}\nwire_api = "responses"\n`;
+  const withProvider = `model_provider = "mine"\n${plain}${provider}`;
+  await writeFile(settings, withProvider);
+  const { handle } = await subject.start(hello, { config: { endpoint: undefined } });
+  await subject.lose(handle, 'all_processes');
+  await writeFile(settings, `model_provider = "mine"\n${plain}`);
+  const failed = await subject.continue(handle, question).catch((error: unknown) => error);
+  assert.ok(failed instanceof Error && 'kind' in failed, `it ended as ${JSON.stringify(failed)}`);
+  assert.match(failed.message, /mine/, 'the provider that is named');
+  assert.equal(subject.modelRequests().length, 1, 'requests elsewhere');
+  await writeFile(settings, withProvider);
+  const turn = await subject.continue(handle, question);
+  await checkConversation(subject, turn.handle, [hello, question]);
 }
 
 /** Its shell neither ends with its input nor by a polite signal. */
-async function reapsStubbornServer(cli: CliUnderTest): Promise<void> {
+async function reapsStubbornServer(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const { lantern } = subject.mcpFixture.config.mcpServers;
   const fixture = [lantern.command, ...lantern.args].map((part) => `'${part}'`).join(' ');
@@ -72,7 +101,7 @@ async function reapsStubbornServer(cli: CliUnderTest): Promise<void> {
   const { handle } = await subject.start(hello, { config });
   await subject.waitUntil('the server', async () => (await findServers()).length > 0);
   const first = new Set((await findServers()).map(({ pid }) => pid));
-  await killWorkingProcess(subject, handle);
+  await killWorkingProcess(subject, cli);
   const turn = await subject.continue(handle, question);
   await checkConversation(subject, turn.handle, [hello, question]);
   const left = (await findServers()).filter(({ pid }) => first.has(pid));
@@ -83,7 +112,7 @@ async function reapsStubbornServer(cli: CliUnderTest): Promise<void> {
 
 const AT_ONCE = 6;
 
-async function startsManyAtOnce(cli: CliUnderTest): Promise<void> {
+async function startsManyAtOnce(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const words = Array.from(
     { length: AT_ONCE },
@@ -100,7 +129,7 @@ async function startsManyAtOnce(cli: CliUnderTest): Promise<void> {
   assert.equal(settings['hasCompletedOnboarding'], true, 'the settings of the home');
 }
 
-async function countsTokens(cli: CliUnderTest): Promise<void> {
+async function countsTokens(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const first = scripted(hello, { text: 'one', usage: { input: 1_000, output: 100 } });
   const second = scripted(question, { text: 'two', usage: { input: 2_000, output: 30 } });

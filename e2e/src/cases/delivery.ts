@@ -4,15 +4,15 @@ import {
   type HandleJson,
   readUserMessages,
 } from '@holdfast/provider-core/certification';
-import type { CliUnderTest } from '../harness/cli-under-test.js';
 import type { RealSubject } from '../harness/real-subject.js';
-import { createSubject, hello, type KnownCase, question } from './known-case.js';
+import { type CliInWay, createSubject, hello, type KnownCase, question } from './known-case.js';
 
 /** How a message gets in: exact and once, or refused before anything is typed. */
 export const deliveryCases: readonly KnownCase[] = [
   {
     name: 'B50: Enter waits for a composer that works on the paste for seconds',
     providers: ['claude-code'],
+    ways: ['tmux'],
     run: pastesMoreThanItTakes,
   },
   {
@@ -25,7 +25,7 @@ export const deliveryCases: readonly KnownCase[] = [
       deliversTexts(cli, ['--help', '-p', '-- --resume', '--dangerously-skip-permissions now'], 4),
   },
   {
-    name: 'B59, B60, B61: a message of every awkward size arrives whole, and succeeds only then',
+    name: 'B43, B59, B60, B61: a message of every awkward size arrives whole, and succeeds only then',
     run: (cli) => deliversTexts(cli, awkwardSizes.map(createText), 6),
   },
   {
@@ -46,11 +46,7 @@ function createText(bytes: number): string {
 }
 
 /** Each is at the model byte for byte, or was refused with a reason and no request; `least` of them must arrive. */
-async function deliversTexts(
-  cli: CliUnderTest,
-  texts: readonly string[],
-  least = 0,
-): Promise<void> {
+async function deliversTexts(cli: CliInWay, texts: readonly string[], least = 0): Promise<void> {
   await using subject = await createSubject(cli);
   let { handle } = await subject.start(hello);
   const delivered = [hello];
@@ -84,7 +80,7 @@ async function deliverOrRefuse(
 }
 
 /** So many pastes that the composer works on them for seconds. */
-async function pastesMoreThanItTakes(cli: CliUnderTest): Promise<void> {
+async function pastesMoreThanItTakes(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const { handle } = await subject.start(hello);
   const message = `${'A line that is pasted with many others. '.repeat(2_200)}What is the codeword?`;
@@ -94,7 +90,7 @@ async function pastesMoreThanItTakes(cli: CliUnderTest): Promise<void> {
   await checkConversation(subject, next.handle, [hello, message, 'And once more?']);
 }
 
-async function answersLikeFooter(cli: CliUnderTest): Promise<void> {
+async function answersLikeFooter(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const text = [
     '? for shortcuts',

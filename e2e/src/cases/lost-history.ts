@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { appendFile, readFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   checkConversation,
   expectError,
   scripted,
   withoutRequests,
 } from '@holdfast/provider-core/certification';
-import type { CliUnderTest } from '../harness/cli-under-test.js';
-import { createSubject, hello, type KnownCase, question } from './known-case.js';
+import { type CliInWay, createSubject, hello, type KnownCase, question } from './known-case.js';
 import { switchCli } from './switched-cli.js';
 
 /** Histories that are gone or damaged, and starts that fail. */
@@ -21,6 +21,11 @@ export const lostHistoryCases: readonly KnownCase[] = [
     run: failsToResume,
   },
   {
+    name: 'B09: a session whose CLI lost its own index is found by its record, or said to be unusable',
+    providers: ['codex-cli'],
+    run: damagesIndex,
+  },
+  {
     name: 'B35: a record with NUL bytes and a torn line goes on, and keeps its bytes',
     run: damagesRecord,
   },
@@ -30,7 +35,7 @@ export const lostHistoryCases: readonly KnownCase[] = [
   },
 ];
 
-async function losesRecord(cli: CliUnderTest): Promise<void> {
+async function losesRecord(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const { launches } = await switchCli(subject, cli.binary);
   const { handle } = await subject.start(hello);
@@ -45,7 +50,7 @@ async function losesRecord(cli: CliUnderTest): Promise<void> {
   assert.ok((await launches()).length <= before + 2, 'launches of two calls');
 }
 
-async function failsToResume(cli: CliUnderTest): Promise<void> {
+async function failsToResume(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const cliSwitch = await switchCli(subject, cli.binary, [
     'if [ "$1" != --version ]; then echo "The moon is in the wrong house." >&2; exit 7; fi',
@@ -64,7 +69,25 @@ async function failsToResume(cli: CliUnderTest): Promise<void> {
   await checkConversation(subject, turn.handle, [hello, question]);
 }
 
-async function damagesRecord(cli: CliUnderTest): Promise<void> {
+async function damagesIndex(cli: CliInWay): Promise<void> {
+  await using subject = await createSubject(cli);
+  const { handle } = await subject.start(hello);
+  await subject.lose(handle, 'all_processes');
+  const names = await readdir(subject.cliHome);
+  const indexes = names.filter((name) => /\.sqlite(-wal|-shm)?$/.test(name));
+  assert.ok(indexes.length > 0, `the CLI's own index is among ${names.join(', ')}`);
+  for (const name of indexes) await writeFile(join(subject.cliHome, name), 'no database');
+  const before = await subject.recordedMessages(handle);
+  const turn = await subject.continue(handle, question).catch((error: unknown) => error);
+  if (turn instanceof Error) {
+    assert.ok('kind' in turn && turn.kind !== 'native_history_missing', String(turn));
+    assert.deepEqual(await subject.recordedMessages(handle), before, 'the record');
+    return;
+  }
+  assert.deepEqual(await subject.recordedMessages(handle), [hello, question]);
+}
+
+async function damagesRecord(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const { handle } = await subject.start(hello);
   await subject.lose(handle, 'all_processes');
@@ -80,7 +103,7 @@ async function damagesRecord(cli: CliUnderTest): Promise<void> {
   assert.match(again.answer, /heron/);
 }
 
-async function answersInOddCharacters(cli: CliUnderTest): Promise<void> {
+async function answersInOddCharacters(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const text = 'one\u2028two\u2029three\u0085four 漢字 🦔 é '.repeat(8).trim();
   // A message may be typed: what it asks for is spelled in ASCII.

@@ -8,10 +8,9 @@ import {
   withoutRequests,
 } from '@holdfast/provider-core/certification';
 import { execa } from 'execa';
-import type { CliUnderTest } from '../harness/cli-under-test.js';
 import { findProcesses, killUntilGone } from '../harness/processes.js';
 import type { RealSubject } from '../harness/real-subject.js';
-import { createSubject, hello, type KnownCase, question } from './known-case.js';
+import { type CliInWay, createSubject, hello, type KnownCase, question } from './known-case.js';
 import { switchCli } from './switched-cli.js';
 
 /** Several who want one session. */
@@ -31,7 +30,7 @@ export const ownerCases: readonly KnownCase[] = [
   },
 ];
 
-async function findsPerson(cli: CliUnderTest): Promise<void> {
+async function findsPerson(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const { handle } = await subject.start(hello);
   await subject.close(handle);
@@ -92,7 +91,7 @@ async function isRegistered(subject: RealSubject, pid: number): Promise<boolean>
   return (await readFile(path, 'utf8').catch(() => '')).includes('sessionId');
 }
 
-async function racesForDeadSession(cli: CliUnderTest): Promise<void> {
+async function racesForDeadSession(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const { launches } = await switchCli(subject, cli.binary);
   const { handle } = await subject.start(hello);
@@ -115,7 +114,7 @@ function isSession(launch: string): boolean {
   return !launch.includes('--remote');
 }
 
-async function givesUpClaim(cli: CliUnderTest): Promise<void> {
+async function givesUpClaim(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const cliSwitch = await switchCli(subject, cli.binary, ['[ "$1" = --version ] || exit 7']);
   const { handle } = await subject.start(hello);

@@ -6,13 +6,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkConversation, type HandleJson } from '@holdfast/provider-core/certification';
 import { execa } from 'execa';
-import type { CliUnderTest } from '../harness/cli-under-test.js';
 import type { RealSubject } from '../harness/real-subject.js';
-import { createSubject, hello, type KnownCase, question } from './known-case.js';
+import { type CliInWay, createSubject, hello, type KnownCase, question } from './known-case.js';
 import { tmuxSessionOf } from './session-process.js';
 
 /** What else may stand in a pane, or around it. */
-export const paneCases: readonly KnownCase[] = [
+export const paneCases: readonly KnownCase[] = inPanes([
   {
     name: 'B22: a shell in the place of the agent is no agent, and gets no prompt',
     run: (cli) => putsShell(cli, respawn),
@@ -33,11 +32,15 @@ export const paneCases: readonly KnownCase[] = [
     name: 'B80: a service that runs inside tmux leaves that tmux alone',
     run: runsInsideTmux,
   },
-];
+]);
+
+function inPanes(cases: readonly KnownCase[]): readonly KnownCase[] {
+  return cases.map((one) => ({ ...one, ways: ['tmux'] }));
+}
 
 /** The message would make a file, were it typed into a shell. */
 async function putsShell(
-  cli: CliUnderTest,
+  cli: CliInWay,
   put: (subject: RealSubject, name: string) => Promise<string>,
 ): Promise<void> {
   await using subject = await createSubject(cli);
@@ -68,7 +71,7 @@ async function recreate({ tmux, workingDir }: RealSubject, name: string): Promis
   );
 }
 
-async function attachesTinyClient(cli: CliUnderTest): Promise<void> {
+async function attachesTinyClient(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const first = await subject.start(hello);
   const size = await readSize(subject, first.handle);
@@ -103,7 +106,7 @@ function readSize(subject: RealSubject, handle: HandleJson): Promise<string> {
   return subject.tmux.run('display-message', '-p', '-t', pane, '#{pane_width}x#{pane_height}');
 }
 
-async function ignoresTmuxConf(cli: CliUnderTest): Promise<void> {
+async function ignoresTmuxConf(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const canary = join(subject.place.root, 'tmux-conf-was-read');
   const settings = [
@@ -122,7 +125,7 @@ async function ignoresTmuxConf(cli: CliUnderTest): Promise<void> {
   assert.equal(existsSync(canary), false, 'the settings were read');
 }
 
-async function runsInsideTmux(cli: CliUnderTest): Promise<void> {
+async function runsInsideTmux(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const socket = join(subject.place.root, 'outer.s');
   const outer = async (...args: readonly string[]) => {

@@ -7,8 +7,7 @@ import {
   scripted,
   withoutRequests,
 } from '@holdfast/provider-core/certification';
-import type { CliUnderTest } from '../harness/cli-under-test.js';
-import { createSubject, hello, type KnownCase, question } from './known-case.js';
+import { type CliInWay, createSubject, hello, type KnownCase, question } from './known-case.js';
 import { switchCli } from './switched-cli.js';
 
 /** Which native session a turn runs in, when something stands in the way of the right one. */
@@ -16,12 +15,13 @@ export const resumeIdentityCases: readonly KnownCase[] = [
   {
     name: 'B01: a resume that the CLI turns into a fork is a stale handle, and sends nothing',
     providers: ['claude-code'],
-    run: (cli) => resumesElsewhere(cli, ['[ "$1" = --resume ] && set -- "$@" --fork-session']),
+    run: (cli) =>
+      resumesElsewhere(cli, ['case " $* " in *" --resume "*) set -- "$@" --fork-session;; esac']),
   },
   {
     name: 'B02: a resume whose id the CLI drops never becomes a fresh conversation',
     providers: ['claude-code'],
-    run: (cli) => resumesElsewhere(cli, ['[ "$1" = --resume ] && shift 2']),
+    run: (cli) => resumesElsewhere(cli, dropResume),
   },
   {
     name: 'B04: a start that died half-way is found again by its turn, in one session',
@@ -50,7 +50,16 @@ export const resumeIdentityCases: readonly KnownCase[] = [
   },
 ];
 
-async function resumesElsewhere(cli: CliUnderTest, lines: readonly string[]): Promise<void> {
+/** Takes `--resume` and the id behind it out of the arguments. */
+const dropResume = [
+  'left=$#',
+  'while [ $left -gt 0 ]; do',
+  '  word=$1; shift; left=$((left - 1))',
+  '  if [ "$word" = --resume ]; then shift; left=$((left - 1)); else set -- "$@" "$word"; fi',
+  'done',
+];
+
+async function resumesElsewhere(cli: CliInWay, lines: readonly string[]): Promise<void> {
   await using subject = await createSubject(cli);
   const cliSwitch = await switchCli(subject, cli.binary, lines);
   const { handle } = await subject.start(hello);
@@ -69,7 +78,7 @@ async function resumesElsewhere(cli: CliUnderTest, lines: readonly string[]): Pr
   await checkConversation(subject, turn.handle, [hello, question]);
 }
 
-async function startsAfterHalfDeadSpawn(cli: CliUnderTest): Promise<void> {
+async function startsAfterHalfDeadSpawn(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const turnId = crypto.randomUUID();
   const half = subject.begin(undefined, hello, { turnId, dieAt: 'submitting' });
@@ -81,7 +90,7 @@ async function startsAfterHalfDeadSpawn(cli: CliUnderTest): Promise<void> {
   await checkConversation(subject, turn.handle, [hello]);
 }
 
-async function startsOverEmptyTranscript(cli: CliUnderTest): Promise<void> {
+async function startsOverEmptyTranscript(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const turnId = crypto.randomUUID();
   const half = subject.begin(undefined, hello, { turnId, dieAt: 'native_session_known' });
@@ -96,7 +105,7 @@ async function startsOverEmptyTranscript(cli: CliUnderTest): Promise<void> {
   assert.equal(subject.modelRequests().length, 1, 'requests of the one message');
 }
 
-async function stopsBeforeFirstMessage(cli: CliUnderTest): Promise<void> {
+async function stopsBeforeFirstMessage(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const turnId = crypto.randomUUID();
   const stopped = subject.begin(undefined, hello, { turnId, dieAt: 'opened' });
@@ -112,7 +121,7 @@ async function stopsBeforeFirstMessage(cli: CliUnderTest): Promise<void> {
   await checkConversation(subject, turn.handle, [hello]);
 }
 
-async function losesFirstTurn(cli: CliUnderTest): Promise<void> {
+async function losesFirstTurn(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const turnId = crypto.randomUUID();
   const cutOff = scripted('Think it over.', { hang: true, times: 1, text: 'thought over' });
@@ -129,7 +138,7 @@ async function losesFirstTurn(cli: CliUnderTest): Promise<void> {
   assert.equal(recorded.filter((text) => text === cutOff).length, 1, 'times the record holds it');
 }
 
-async function followsNoFolder(cli: CliUnderTest): Promise<void> {
+async function followsNoFolder(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   await mkdir(join(subject.workingDir, 'inside'));
   const walk = subject.shellCall('cd inside && pwd');
@@ -149,7 +158,7 @@ async function followsNoFolder(cli: CliUnderTest): Promise<void> {
   );
 }
 
-async function picksNoLatest(cli: CliUnderTest): Promise<void> {
+async function picksNoLatest(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const older = await subject.start(hello);
   const newer = await subject.start('Remember the codeword magpie.');

@@ -6,43 +6,30 @@ import {
   type SeenProcess,
 } from '../harness/processes.js';
 import type { RealSubject } from '../harness/real-subject.js';
+import type { CliInWay } from './known-case.js';
 
-/** The process that does a session's work: the CLI in its pane, or the server that holds the session. */
+/** The process that does a session's work, in a pane or not; not one that only shows a session. */
 export async function findWorkingProcess(
   subject: RealSubject,
-  handle: HandleJson,
+  { binary }: CliInWay,
 ): Promise<SeenProcess> {
-  const servers = await findSessionServers(subject);
-  const found = servers[0] ?? (await findProcess(await readPanePid(subject, handle)));
+  const [found] = await findProcesses(
+    ({ command, environ }) =>
+      command.startsWith(`${binary} `) &&
+      !command.includes(' --remote ') &&
+      environ.includes(subject.place.root),
+  );
   if (!found) throw new Error('The session has no process.');
   return found;
 }
 
 /** SIGKILL to that process alone, proven dead. */
-export async function killWorkingProcess(subject: RealSubject, handle: HandleJson): Promise<void> {
-  const { pid, startTime } = await findWorkingProcess(subject, handle);
+export async function killWorkingProcess(subject: RealSubject, cli: CliInWay): Promise<void> {
+  const { pid, startTime } = await findWorkingProcess(subject, cli);
   await killUntilGone(async () => {
     const now = await findProcess(pid);
     return now?.startTime === startTime ? [now] : [];
   });
-}
-
-/**
- * Stops what an interrupt would have to go through, until it is disposed of: the server that holds the session, else the
- * tmux that holds its pane. A CLI alone cannot be stopped there, since tmux makes a stopped child go on.
- */
-export async function freeze(subject: RealSubject, handle: HandleJson): Promise<Frozen> {
-  const servers = await findSessionServers(subject);
-  const tmuxPid = () => subject.tmux.run('display-message', '-p', '#{pid}');
-  const found = servers[0] ?? (await findProcess(Number(await tmuxPid())));
-  if (!found) throw new Error(`Nothing holds ${tmuxSessionOf(subject, handle)}.`);
-  process.kill(found.pid, 'SIGSTOP');
-  return {
-    thaw: async () => {
-      const now = await findProcess(found.pid);
-      if (now?.startTime === found.startTime) process.kill(found.pid, 'SIGCONT');
-    },
-  };
 }
 
 /** What stands still. */
@@ -50,20 +37,31 @@ export interface Frozen {
   readonly thaw: () => Promise<void>;
 }
 
-function findSessionServers(subject: RealSubject): Promise<readonly SeenProcess[]> {
-  return findProcesses(
-    ({ command, environ }) =>
-      // Not the script that watches over it, which has its command line as arguments.
-      /^\S+ app-server /.test(command) && environ.includes(subject.place.root),
-  );
+/**
+ * Stops what an interrupt would have to go through: the process that works, or the tmux around a CLI that is typed into.
+ * That CLI alone cannot be stopped, since tmux makes a stopped child go on.
+ */
+export async function freeze(subject: RealSubject, cli: CliInWay): Promise<Frozen> {
+  const isTyped = cli.way === 'tmux' && cli.provider === 'claude-code';
+  const { pid, startTime } = isTyped
+    ? await findTmux(subject)
+    : await findWorkingProcess(subject, cli);
+  process.kill(pid, 'SIGSTOP');
+  return {
+    thaw: async () => {
+      const now = await findProcess(pid);
+      if (now?.startTime === startTime) process.kill(pid, 'SIGCONT');
+    },
+  };
+}
+
+async function findTmux({ tmux }: RealSubject): Promise<SeenProcess> {
+  const found = await findProcess(Number(await tmux.run('display-message', '-p', '#{pid}')));
+  if (!found) throw new Error('There is no tmux server.');
+  return found;
 }
 
 /** The name of the session's tmux session. */
 export function tmuxSessionOf(subject: RealSubject, handle: HandleJson): string {
   return String(subject.providerFields(handle)['tmux_session']);
-}
-
-async function readPanePid(subject: RealSubject, handle: HandleJson): Promise<number> {
-  const pane = `=${tmuxSessionOf(subject, handle)}:`;
-  return Number(await subject.tmux.run('display-message', '-p', '-t', pane, '#{pane_pid}'));
 }

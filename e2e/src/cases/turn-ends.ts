@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -8,10 +9,9 @@ import {
   type RunningTurn,
   scripted,
 } from '@holdfast/provider-core/certification';
-import type { CliUnderTest } from '../harness/cli-under-test.js';
 import { findProcess } from '../harness/processes.js';
 import type { RealSubject } from '../harness/real-subject.js';
-import { createSubject, hello, type KnownCase, question } from './known-case.js';
+import { type CliInWay, createSubject, hello, type KnownCase, question } from './known-case.js';
 import { findWorkingProcess, freeze, killWorkingProcess } from './session-process.js';
 
 /** How turns end that do not end by themselves, and what is no end. */
@@ -30,6 +30,7 @@ export const turnEndCases: readonly KnownCase[] = [
   {
     name: 'B89: a turn ends without the hook that tells its end',
     providers: ['claude-code'],
+    ways: ['tmux'],
     run: hearsNoStop,
   },
   {
@@ -37,11 +38,17 @@ export const turnEndCases: readonly KnownCase[] = [
     run: diesInTurn,
   },
   {
+    name: 'B91: a service that goes away during a long command finds the turn again, and its answer',
+    run: leavesLongCommand,
+  },
+  {
     name: 'B92: an interrupt that a frozen process never answers settles at its deadline',
     run: interruptsFrozen,
   },
   {
     name: 'B99: a message that starts no turn in time is a failure, and is delivered once when tried again',
+    // Elsewhere the process is started by the very call.
+    ways: ['tmux'],
     run: (cli) =>
       cli.provider === 'claude-code' ? startsNoTurnInPane(cli) : startsNoTurnInServer(cli),
   },
@@ -65,7 +72,7 @@ async function beginHanging(
   return running;
 }
 
-async function runsTomorrowsVersion(cli: CliUnderTest): Promise<void> {
+async function runsTomorrowsVersion(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const path = join(subject.place.root, 'cli-of-tomorrow');
   const told = '[ "$1" = --version ] && exec echo \'99.0.0 (Claude Code)\'';
@@ -78,7 +85,7 @@ async function runsTomorrowsVersion(cli: CliUnderTest): Promise<void> {
   await checkConversation(subject, turn.handle, [hello, question]);
 }
 
-async function leavesBackgroundWork(cli: CliUnderTest): Promise<void> {
+async function leavesBackgroundWork(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const sign = join(subject.place.root, 'background-may-end');
   const call = {
@@ -105,7 +112,7 @@ async function leavesBackgroundWork(cli: CliUnderTest): Promise<void> {
 }
 
 /** The workers of this harness have the hook switched off. */
-async function hearsNoStop(cli: CliUnderTest): Promise<void> {
+async function hearsNoStop(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const env = { HOLDFAST_HTTP_SIGNALS: 'off' };
   const { handle } = await subject.begin(undefined, hello, { env }).finished;
@@ -115,12 +122,12 @@ async function hearsNoStop(cli: CliUnderTest): Promise<void> {
   assert.equal(running.events().filter(({ type }) => type === 'completed').length, 1);
 }
 
-async function diesInTurn(cli: CliUnderTest): Promise<void> {
+async function diesInTurn(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const { handle } = await subject.start(hello);
   const turnId = crypto.randomUUID();
   const running = await beginHanging(subject, handle, { turnId });
-  await killWorkingProcess(subject, handle);
+  await killWorkingProcess(subject, cli);
   await expectError(running.finished, 'turn_interrupted', { accepted: true });
   const again = await subject.continue(handle, hanging, { turnId, onInterrupted: 'resume' });
   assert.notEqual(again.answer, '');
@@ -128,12 +135,33 @@ async function diesInTurn(cli: CliUnderTest): Promise<void> {
   assert.equal(recorded.filter((text) => text === hanging).length, 1, 'times it stands there');
 }
 
-async function interruptsFrozen(cli: CliUnderTest): Promise<void> {
+async function leavesLongCommand(cli: CliInWay): Promise<void> {
+  await using subject = await createSubject(cli);
+  const { handle } = await subject.start(hello, { config: subject.unattended });
+  const turnId = crypto.randomUUID();
+  const sign = join(subject.place.root, 'command-may-end');
+  const began = join(subject.place.root, 'command-began');
+  const call = subject.shellCall(`touch ${began}; until [ -e ${sign} ]; do sleep 0.1; done`);
+  const message = scripted('Wait for it.', { tools: [call], after: [{ text: 'waited' }] });
+  const running = subject.begin(handle, message, { turnId });
+  running.finished.catch(() => {});
+  await subject.waitUntil('the command', () => existsSync(began));
+  await running.kill();
+  await writeFile(sign, '');
+  const turn = await subject.continue(handle, message, { turnId, onInterrupted: 'resume' });
+  assert.notEqual(turn.answer, '');
+  const recorded = await subject.recordedMessages(turn.handle);
+  assert.equal(recorded.filter((text) => text === message).length, 1, 'times it stands there');
+  const next = await subject.continue(turn.handle, question);
+  assert.match(next.answer, /heron/);
+}
+
+async function interruptsFrozen(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const { handle } = await subject.start(hello);
   const running = await beginHanging(subject, handle, { limits: { interruptMs: 2_000 } });
-  const working = await findWorkingProcess(subject, handle);
-  const frozen = await freeze(subject, handle);
+  const working = await findWorkingProcess(subject, cli);
+  const frozen = await freeze(subject, cli);
   try {
     running.interrupt();
     await expectError(running.finished, 'turn_interrupted', { accepted: true });
@@ -149,11 +177,11 @@ async function interruptsFrozen(cli: CliUnderTest): Promise<void> {
 const limits = { openMs: 3_000, acceptMs: 3_000, inactivityMs: 3_000, busyMs: 3_000 };
 
 /** The server that should take the message in stands still. */
-async function startsNoTurnInServer(cli: CliUnderTest): Promise<void> {
+async function startsNoTurnInServer(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const { handle } = await subject.start(hello);
   const turnId = crypto.randomUUID();
-  const frozen = await freeze(subject, handle);
+  const frozen = await freeze(subject, cli);
   const failed = subject.continue(handle, question, { turnId, limits });
   await expectNoTurn(failed).finally(frozen.thaw);
   const turn = await subject.continue(handle, question, { turnId, onInterrupted: 'resume' });
@@ -161,7 +189,7 @@ async function startsNoTurnInServer(cli: CliUnderTest): Promise<void> {
 }
 
 /** The CLI has the message and hangs in a hook before its turn. */
-async function startsNoTurnInPane(cli: CliUnderTest): Promise<void> {
+async function startsNoTurnInPane(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const { handle } = await subject.start(hello);
   const turnId = crypto.randomUUID();
@@ -190,7 +218,7 @@ async function expectNoTurn(turn: Promise<unknown>): Promise<void> {
   assert.match(String(failed.kind), kinds, String(failed));
 }
 
-async function beginsAtInterrupt(cli: CliUnderTest): Promise<void> {
+async function beginsAtInterrupt(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
   const { handle } = await subject.start(hello);
   const running = await beginHanging(subject, handle);

@@ -7,7 +7,8 @@ const help = `Options, where the program knows them:
   --jobs N                 how many sessions at once (2)
   --way WAY,WAY            certify: tmux, structured or per_turn alone
   --node 20,22,24|all      certify: which Node drives (npm run certify; our own)
-  --depth core|smoke       certify: less of an older version, or only that sessions start and go on
+  --depth core|smoke       certify: less of an older version, or only that sessions start and go on; cases: the newest
+                           in a terminal alone (core)
   --layer LAYER            certify: provider-core or agent alone
   --through-agent seed     certify: through agent only the five certifications of every layer
   --only ID,ID             certify: these certifications alone

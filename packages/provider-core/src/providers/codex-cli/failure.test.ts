@@ -33,7 +33,7 @@ const FAILURES: readonly (readonly [string, unknown, string])[] = [
   ['something new', 'somethingNew', 'unknown'],
 ];
 
-describe('a failure of Codex', () => {
+describe('B28, B110: a failure of Codex', () => {
   it.each(FAILURES)('%s (%j) is %s', (message, info, reason) => {
     expect(classifyFailure({ message, info: readErrorInfo(info as string) })).toBe(reason);
   });
