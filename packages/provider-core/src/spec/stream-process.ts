@@ -61,6 +61,8 @@ export interface StreamWriter {
   /** Takes a message back that still waits behind a turn. */
   readonly takeBack: (requestId: string, messageId: string) => string;
   readonly setPermissions: (requestId: string, permissions: PermissionLevel) => string;
+  /** Asks what the process counts as spent, which after a resume may be more than its own turns. */
+  readonly askCost: (requestId: string) => string;
 }
 
 /** What the process says of itself and its turn. Fast, and true of the record only once it stands there. */
@@ -82,4 +84,10 @@ export type StreamSign =
   /** Work that goes on behind turns: all of it, or one piece that began or ended. */
   | { readonly type: 'tasks'; readonly taskIds: readonly string[] }
   | { readonly type: 'task_began' | 'task_ended'; readonly taskId: string }
-  | { readonly type: 'answer'; readonly requestId: string; readonly isDone: boolean };
+  | {
+      readonly type: 'answer';
+      readonly requestId: string;
+      readonly isDone: boolean;
+      /** Rounded to what the CLI shows people. */
+      readonly costUsd?: number | undefined;
+    };

@@ -3,6 +3,7 @@ import type { ModelRequest } from './model-request.js';
 import { findDirective, type ScriptedStep } from './scripted-step.js';
 import {
   findUserMessages,
+  isAskedAgain,
   readSummaries,
   readUserMessages,
   type UserMessage,
@@ -21,7 +22,7 @@ function chooseTurnStep(request: ModelRequest): ScriptedStep {
   const messages = findUserMessages(request);
   const last = messages.at(-1);
   if (!last) return { text: 'I was sent no message.' };
-  if (isOwnTurn(request, last)) return { text: 'Noted.' };
+  if (isOwnTurn(request, last) && !isAskedAgain(request)) return { text: 'Noted.' };
 
   const toolResults = request.messages
     .slice(last.itemIndex)

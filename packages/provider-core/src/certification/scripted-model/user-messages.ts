@@ -40,7 +40,12 @@ const injectedOpenings = [
   '# AGENTS.md instructions for ',
 ];
 
+/** How Claude Code asks once more after an answer without a visible word. */
+const askingAgain =
+  '[Your previous response had no visible output. Please continue and produce a user-visible response.]';
+
 const injectedTexts = [
+  askingAgain,
   '[Request interrupted by user]',
   '[Request interrupted by user for tool use]',
   // As it finishes a turn that was cut off.
@@ -81,6 +86,12 @@ export function readSummaries(request: ModelRequest): readonly string[] {
 export function isCompaction(messages: readonly ConversationItem[]): boolean {
   const last = messages.findLast(({ role }) => role === 'user')?.texts.at(-1);
   return last !== undefined && opensWith(last, compactionOpenings);
+}
+
+/** Whether the CLI asks once more, by itself, for an answer to the last message. */
+export function isAskedAgain({ messages }: ModelRequest): boolean {
+  const last = messages.findLast(({ role }) => role === 'user' || role === 'tool');
+  return last?.texts.at(-1)?.trim() === askingAgain;
 }
 
 /**

@@ -149,5 +149,14 @@ function readEnd(frame: StreamFrame): RecordEvent | undefined {
 function readResponse({ response }: StreamFrame): readonly StreamSign[] {
   if (!response) return [];
   const isDone = response.subtype === 'success' && response.response?.cancelled !== false;
-  return [{ type: 'answer', requestId: response.request_id, isDone }];
+  const cost = /\bcost:\s+\$([\d,.]+)/.exec(response.response?.text ?? '')?.[1];
+  const costUsd = cost === undefined ? undefined : Number(cost.replaceAll(',', ''));
+  return [
+    {
+      type: 'answer',
+      requestId: response.request_id,
+      isDone,
+      ...(costUsd === undefined ? {} : { costUsd }),
+    },
+  ];
 }

@@ -43,7 +43,9 @@ const streamFrame = z.looseObject({
     .looseObject({
       subtype: z.string(),
       request_id: z.string(),
-      response: z.looseObject({ cancelled: z.boolean().optional() }).optional(),
+      response: z
+        .looseObject({ cancelled: z.boolean().optional(), text: z.string().optional() })
+        .optional(),
     })
     .optional(),
 });

@@ -65,6 +65,7 @@ export const streamWriter: StreamWriter = {
     request(requestId, { subtype: 'cancel_async_message', message_uuid: messageId }),
   setPermissions: (requestId, permissions) =>
     request(requestId, { subtype: 'set_permission_mode', mode: permissionModes[permissions] }),
+  askCost: (requestId) => request(requestId, { subtype: 'get_session_cost' }),
 };
 
 function request(requestId: string, content: object): string {

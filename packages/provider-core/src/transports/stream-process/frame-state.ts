@@ -6,11 +6,14 @@ import type { FoundProcess } from '../../state/process-tree.js';
 import type { SessionActivity, SessionContext } from '../session-transport.js';
 import { streamFiles } from './stream-files.js';
 
+/** What the process says to a request of ours. */
+export type StreamAnswer = Extract<StreamSign, { type: 'answer' }>;
+
 /** What a process has said of itself up to now, read on from where the last look ended. */
 export class FrameState {
   readonly #way: StreamProcess;
   readonly #path: string;
-  readonly #answers = new Map<string, boolean>();
+  readonly #answers = new Map<string, StreamAnswer>();
   #offset = 0;
   #reading: Promise<void> = Promise.resolve();
   activity: SessionActivity | undefined;
@@ -46,7 +49,7 @@ export class FrameState {
   }
 
   /** The answer to a request of ours, once it has come. */
-  answerTo(requestId: string): boolean | undefined {
+  answerTo(requestId: string): StreamAnswer | undefined {
     return this.#answers.get(requestId);
   }
 
@@ -80,7 +83,7 @@ export class FrameState {
         this.costUsd = sign.costUsdSoFar ?? this.costUsd;
         return;
       case 'answer':
-        this.#answers.set(sign.requestId, sign.isDone);
+        this.#answers.set(sign.requestId, sign);
         return;
       default:
         takeTask(this.tasks, sign);

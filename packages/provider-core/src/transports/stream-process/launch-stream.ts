@@ -18,6 +18,7 @@ import {
   writePlannedFiles,
 } from '../typed-pane/prepare-launch.js';
 import { nativeIdOf, readRegistered } from '../typed-pane/session-files.js';
+import { noteCostBefore, readLastCost } from './cost-before.js';
 import { findStreamProcess, START_SCRIPT, streamFiles } from './stream-files.js';
 
 /** How long after its start a CLI may take to run the hooks that it runs then. */
@@ -46,6 +47,7 @@ export async function launchStream(
   await rm(finishing, { force: true });
   if (resume && request.finishInterruptedTurn) await writeFile(finishing, '', { mode: 0o600 });
   await writePlannedFiles(context, plan.files);
+  const lastCost = resume ? await readLastCost(way, context) : undefined;
   const added = Object.entries(plan.env).map(([name, value]) => [
     name,
     resolveValue(value, `the launch variable ${name}`),
@@ -59,6 +61,10 @@ export async function launchStream(
   });
   const process = await waitForStart(way, context, request, pid);
   await waitForHooks(way, context, request.signal);
+  // One that finishes a turn spends at once.
+  if (resume && !request.finishInterruptedTurn) {
+    await noteCostBefore(way, context, process, lastCost);
+  }
   return { process, resumed: resume };
 }
 

@@ -1,9 +1,8 @@
 import type { StreamProcess } from '../../spec/stream-process.js';
 import { observePid } from '../../state/process-identity.js';
 import type { FoundProcess } from '../../state/process-tree.js';
-import { waitUntil } from '../../time/wait-until.js';
 import type { LeaseFence, SessionActivity, SessionContext } from '../session-transport.js';
-import { type FrameState, readFrameState } from './frame-state.js';
+import { type FrameState, readFrameState, type StreamAnswer } from './frame-state.js';
 import { observeActivity } from './observe-stream.js';
 import type { TurnMark } from './turn-mark.wire.js';
 import { writeLine } from './write-line.js';
@@ -30,7 +29,7 @@ export interface StreamDelivery {
 }
 
 /** Whether the process is over, by pid and start time. */
-export function isOver({ process }: LiveStream): boolean {
+export function isOver({ process }: Pick<LiveStream, 'process'>): boolean {
   return observePid(process.pid, process.startTime) === 'dead';
 }
 
@@ -47,30 +46,20 @@ export async function readActivity(stream: LiveStream): Promise<SessionActivity>
 
 const ANSWER_POLL_MS = 10;
 
-/** Asks the process for something. Done, refused, or no answer in time. */
+/** Asks the process for something; its answer, or nothing in time. */
 export async function ask(
-  stream: LiveStream,
+  stream: Omit<LiveStream, 'fence' | 'delivery'>,
   write: (requestId: string) => string,
   deadlineMs: number,
-): Promise<'done' | 'refused' | 'no_answer'> {
+): Promise<StreamAnswer | undefined> {
+  const { way, context, process } = stream;
   const requestId: string = crypto.randomUUID();
-  const outcome = await writeLine(stream.context, stream.process, write(requestId));
-  if (outcome === 'no_process') return 'no_answer';
-  try {
-    return await waitUntil(
-      async () => {
-        const answer = (await readState(stream)).answerTo(requestId);
-        if (answer !== undefined) return answer ? 'done' : 'refused';
-        return isOver(stream) ? 'no_answer' : undefined;
-      },
-      {
-        awaiting: 'the answer of the CLI',
-        deadlineMs,
-        intervalMs: ANSWER_POLL_MS,
-        clock: stream.context.clock,
-      },
-    );
-  } catch {
-    return 'no_answer';
+  if ((await writeLine(context, process, write(requestId))) === 'no_process') return undefined;
+  const end = context.clock.monotonicMs() + deadlineMs;
+  for (;;) {
+    const answer = (await readFrameState(way, context, process)).answerTo(requestId);
+    const isLate = context.clock.monotonicMs() >= end;
+    if (answer || isLate || isOver(stream)) return answer;
+    await context.clock.sleep(ANSWER_POLL_MS);
   }
 }

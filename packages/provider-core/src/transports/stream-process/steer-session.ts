@@ -78,9 +78,9 @@ async function takeBack(
 ): Promise<SteerResult> {
   const { way, context } = stream;
   const answer = isOver(stream)
-    ? 'no_answer'
+    ? undefined
     : await ask(stream, (requestId) => way.write.takeBack(requestId, steerId), TAKE_BACK_MS);
-  if (answer === 'done') {
+  if (answer?.isDone) {
     return { outcome: 'refused', detail: 'it still waited behind the turn and was taken back' };
   }
   await context.clock.sleep(RECORD_MS);
