@@ -41,19 +41,11 @@ function finishStep(
   content: readonly ModelAssistantPart[],
 ): ModelStepEvent {
   const stopReason = readStopReason(finishReason, rawFinishReason);
-  const callsTool = content.some(({ type }) => type === 'tool_call');
-  const isSilent = content.every((part) => part.type !== 'text' || part.text.trim() === '');
-  if (isSilent && !callsTool) {
-    throw new ProviderFailedError('unknown', `the answer is empty (${stopReason})`);
-  }
   const counted = readUsage(usage);
   return { type: 'finished', content, stopReason, ...(counted && { usage: counted }) };
 }
 
 function readStopReason(unified: FinishReason, raw: string | undefined): string {
-  if (unified === 'content-filter') {
-    throw new ProviderFailedError('refusal', `the model refused (${raw ?? unified})`);
-  }
   // The packages say so when a connection was closed before the vendor gave a reason.
   if ((unified === 'other' || unified === 'error') && raw === undefined) {
     throw new ProviderFailedError('broken_stream', 'the stream ended before the answer did');
@@ -66,6 +58,7 @@ const stopReasons: ReadonlyMap<FinishReason, string> = new Map([
   ['stop', 'end_turn'],
   ['tool-calls', 'tool_calls'],
   ['length', 'max_tokens'],
+  ['content-filter', 'refusal'],
 ]);
 
 function readUsage({

@@ -9,7 +9,8 @@ export interface ModelPort {
   readonly model: string;
   /**
    * Runs one step. Ends with exactly one `finished`; a failure is thrown as a typed `CodingAgentTurnError`
-   * (`rate_limited`, `auth_required`, `provider_failed`, `history_rejected`); an abort throws the signal's reason.
+   * (`rate_limited`, `auth_required`, `provider_failed`, `history_rejected`); an abort throws the signal's reason. A
+   * refusal and an empty text are `finished` too, as their tokens count; the caller takes neither for an answer.
    */
   readonly step: (request: ModelStepRequest) => AsyncIterable<ModelStepEvent>;
 }

@@ -5,7 +5,6 @@ import {
   modelNotFound,
   overloaded,
   rateLimited,
-  refused,
   type ScriptedStep,
   unauthorized,
 } from '../../certification/index.js';
@@ -23,14 +22,10 @@ export function testModelFailures(api: ModelApi): void {
     ['no capacity', overloaded({ protocol }), failed('overloaded')],
     ['a conversation that is too long', contextTooLong(protocol), failed('context_too_long')],
     ['a model that is not there', modelNotFound(protocol), failed('model_not_found')],
-    ['a refusal', refused('I cannot'), failed('refusal')],
-    ['a refusal without a word', refused(), failed('refusal')],
     ['a conversation that is not taken', historyRejected(protocol), { kind: 'history_rejected' }],
     ['a stream that breaks off', { text: 'half half', breakStream: true }, failed('broken_stream')],
     ['a connection without an answer', { drop: true }, failed('broken_stream')],
     ['an error in the stream', midStream(protocol), failed('overloaded')],
-    ['an answer without a word', { text: '' }, failed('unknown')],
-    ['an answer of blanks', { text: ' \n' }, failed('unknown')],
     ['a failure nobody knows', { status: 500, errorMessage: 'boom' }, failed('unknown')],
     ['a request that is wrong', { status: 400, errorMessage: 'no such field' }, failed('unknown')],
   ];

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { hostileTexts, readUserMessages } from '../../certification/index.js';
+import { hostileTexts, readUserMessages, refused } from '../../certification/index.js';
 import type { ModelMessage } from '../../spec/model-port.js';
 import { waitUntil } from '../../time/wait-until.js';
 import { ask, inOrder, type ModelApi, openModelPlace, shell, textOf, user } from './model-place.js';
@@ -84,6 +84,20 @@ export function testModelSteps(api: ModelApi): void {
     // OpenAI marks its texts, and takes back what it marked.
     const blank = api.protocol === 'openai-responses' ? [{ role: 'assistant', texts: ['\n\n'] }] : [];
     expect(items).toMatchObject([...blank, { texts: [], toolName: 'unknown_tool' }]);
+  });
+
+  it.each([
+    ['a refusal', refused('I cannot'), 'refusal'],
+    ['a refusal without a word', refused(), 'refusal'],
+    ['an answer without a word', { text: '' }, 'end_turn'],
+  ])('ends %s with its tokens and its reason', async (_name, step, stopReason) => {
+    const usage = { input: 70, output: 9 };
+    const { port } = await openModelPlace(api, { script: () => ({ ...step, usage }) });
+    const answer = await ask(port, [user('Go.')]);
+
+    expect(answer.stopReason).toBe(stopReason);
+    expect(textOf(answer.content)).toBe(step.text);
+    expect(answer.usage?.outputTokens).toBe(9);
   });
 
   it('says that a limit of tokens cut the answer', async () => {
