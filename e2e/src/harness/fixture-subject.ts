@@ -76,6 +76,7 @@ export class FixtureSubject {
 
   livingProcesses = () => findProcessesOf(this.place.root);
   restartModel = () => this.lifetime.restart();
+  holdModel = () => this.lifetime.hold();
   modelRequests = () => this.lifetime.requests();
   nativeSessions = async () => [...(await this.fixture.findRecords(this.cliHome)).keys()];
   createFolder = () => this.place.createFolder('folder');

@@ -4,6 +4,7 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from '@holdfast/provider-core/certification';
+import { createDeferred } from './deferred.js';
 
 /** A scripted model that can be stopped and started again at one address, and remembers only what it was asked. */
 export interface ModelLifetime {
@@ -12,6 +13,8 @@ export interface ModelLifetime {
   readonly requests: () => readonly ModelRequest[];
   readonly restart: () => Promise<void>;
   readonly stop: () => Promise<void>;
+  /** Holds every answer back until the function that this gives is called. */
+  readonly hold: () => () => void;
   /** Replaces what is done at each window. */
   readonly onWindow: (act: ((window: ModelWindow) => void | Promise<void>) | undefined) => void;
 }
@@ -33,6 +36,15 @@ export async function startModelLifetime(): Promise<ModelLifetime> {
     },
     onWindow: (next) => {
       act = next;
+    },
+    hold: () => {
+      const { promise, resolve } = createDeferred<void>();
+      const before = act;
+      act = async (window) => {
+        if (window.name === 'at_request') await promise;
+        await before?.(window);
+      };
+      return resolve;
     },
     stop: () => model.stop(),
   };

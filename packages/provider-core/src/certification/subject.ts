@@ -138,6 +138,8 @@ export interface CertificationSubject {
   readonly restartModel: () => Promise<void>;
   /** Probes until `probe` holds; past the subject's deadline it rejects and names what was awaited. */
   readonly waitUntil: (awaited: string, probe: () => boolean | Promise<boolean>) => Promise<void>;
+  /** From now on the model answers nothing, until the function that this gives is called. */
+  readonly holdModel: () => () => void;
   /** Every request of the conversation itself, oldest first. */
   readonly modelRequests: () => readonly ModelRequest[];
   /** The user messages in the provider's own record of the session. */

@@ -28,7 +28,8 @@ export async function failuresAreTyped(subject: CertificationSubject): Promise<v
     if (!isRight) {
       wrong.push(`${name} was ${seen.kind} (${seen.reason ?? 'no reason'}): ${seen.message}`);
     }
-    if (name === 'rate_limited' && seen.resetAt === undefined) wrong.push(`${name} has no reset: ${seen.message}`);
+    if (name === 'rate_limited' && seen.resetAt === undefined)
+      wrong.push(`${name} has no reset: ${seen.message}`);
   }
   assert.deepEqual(wrong, [], 'failures of another type');
 }

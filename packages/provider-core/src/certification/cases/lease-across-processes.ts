@@ -7,12 +7,14 @@ import type { CertificationSubject, HandleJson } from '../subject.js';
 export async function leaseAcrossProcesses(subject: CertificationSubject): Promise<void> {
   const first = 'Remember the codeword heron.';
   const { handle } = await subject.start(first);
-  const slow = scripted('Take your time.', { text: 'done', delayMs: 5_000 });
+  const slow = scripted('Take your time.', { text: 'done' });
+  const release = subject.holdModel();
   const owner = subject.begin(handle, slow);
   await subject.waitUntil('the slow turn at the model', () => subject.modelRequests().length === 2);
 
   const patient = subject.continue(handle, 'Let me in when you are free.', { whenBusy: 'wait' });
   await checkBusy(subject.continue(handle, 'Let me in at once.'), owner.pid);
+  release();
 
   assert.equal((await owner.finished).answer, 'done');
   const waited = await patient;

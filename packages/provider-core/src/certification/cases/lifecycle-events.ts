@@ -24,8 +24,7 @@ export async function lifecycleEvents(subject: CertificationSubject): Promise<vo
   const inTmux = subject.claims.way === 'tmux';
   await subject.lose(handle, inTmux ? 'pane' : 'all_processes');
   const recovered = await subject.continue(handle, 'What is the codeword?');
-  const loss = inTmux ? ['lost_tmux'] : [];
-  checkEvents(recovered.events, [...loss, 'resuming', 'running', 'completed']);
+  checkEvents(recovered.events, [...recoveryOf(subject.claims), 'running', 'completed']);
 
   const failing = scripted('Fail once.', { status: 400, errorType: 'invalid_request_error' });
   checkEvents(await eventsOfFailure(subject.begin(handle, failing)), ['running', 'failed']);
@@ -39,6 +38,12 @@ export async function lifecycleEvents(subject: CertificationSubject): Promise<vo
   await subject.removeNativeHistory(handle);
   const gone = await eventsOfFailure(subject.begin(handle, 'Are you there?'));
   assert.equal(gone.at(-1)?.type, 'resume_unavailable');
+}
+
+/** What a recovery is told by; where each turn has its own process, there is nothing that could be lost. */
+function recoveryOf({ way }: CertificationSubject['claims']): readonly string[] {
+  if (way === 'per_turn') return [];
+  return way === 'tmux' ? ['lost_tmux', 'resuming'] : ['resuming'];
 }
 
 function checkEvents(events: readonly TurnEvent[], expected: readonly string[]): void {

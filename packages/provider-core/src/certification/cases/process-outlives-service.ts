@@ -8,13 +8,15 @@ export async function processOutlivesService(subject: CertificationSubject): Pro
   const first = 'Remember the codeword heron.';
   const turnId = crypto.randomUUID();
   const { handle } = await subject.start(first);
-  const slow = scripted('Take your time.', { text: 'done in the end', delayMs: 2_500 });
+  const slow = scripted('Take your time.', { text: 'done in the end' });
 
+  const release = subject.holdModel();
   const killed = subject.begin(handle, slow, { turnId });
   const died = assert.rejects(killed.finished);
   await subject.waitUntil('the turn at the model', () => subject.modelRequests().length === 2);
   await killed.kill();
   await died;
+  release();
 
   const turn = await subject.continue(handle, slow, { turnId });
   assert.equal(turn.answer, 'done in the end');
