@@ -55,6 +55,12 @@ describe('readSessionRecord', () => {
     expect(await texts(cursor)).toEqual(['two']);
   });
 
+  it('B35: reads on past NUL bytes and garbage', async () => {
+    const damage = `${'\0'.repeat(64)}\ngarbage\n{"type":"us\n`;
+    writeFileSync(path, row('a', 'one') + damage + row('b', 'two', 'a'));
+    expect(await texts()).toEqual(['one', 'two']);
+  });
+
   it('trusts no record that is shorter, replaced, gone, or there twice', async () => {
     writeFileSync(path, row('a', 'one') + row('b', 'two', 'a'));
     const cursor = await takeRecordCursor(way, context);

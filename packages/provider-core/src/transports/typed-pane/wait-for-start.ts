@@ -4,16 +4,19 @@ import { stripVTControlCharacters } from 'node:util';
 import { StaleHandleError } from '../../errors/continuation-error.js';
 import { BlockedError, CliUnusableError, TimedOutError } from '../../errors/turn-error.js';
 import type { PaneScreen, PaneSignal } from '../../spec/typed-pane.js';
+import { followJsonLines } from '../../state/follow-json-lines.js';
 import type { OpenRequest } from '../session-transport.js';
 import { answerPage } from './answer-page.js';
 import { STDERR_FILE } from './launch-pane.js';
 import { type LivePane, readPaneProcess, readPaneScreen } from './live-pane.js';
-import { nativeIdOf } from './session-files.js';
-import { SignalSpool } from './signal-spool.js';
+import { nativeIdOf, spoolPath } from './session-files.js';
 
-const POLL_MS = 20;
-/** A page counts once it has stood unchanged for this many looks: a screen under construction may look like one. */
-const STABLE_LOOKS = 25;
+/** Until the CLI's hook has spoken, whose line wakes us, the screen is looked at for pages alone. */
+const FAR_POLL_MS = 100;
+/** From then on the composer is a moment away. */
+const NEAR_POLL_MS = 10;
+/** A page counts once it has stood unchanged for this long: a screen under construction may look like one. */
+const STABLE_MS = 500;
 
 /** What the CLI told of its start. */
 export interface StartReport {
@@ -30,13 +33,13 @@ export async function waitForStart(
   { deadlineMs, signal, emit }: Pick<OpenRequest, 'deadlineMs' | 'signal' | 'emit'>,
 ): Promise<StartReport> {
   const { clock } = pane.context;
-  const spool = new SignalSpool(pane.way, pane.context, 0);
+  using signs = new ArrivingSigns(pane);
   const page = new StablePage();
   let report: StartReport | undefined;
   let end = clock.monotonicMs() + deadlineMs;
   for (;;) {
     signal.throwIfAborted();
-    for (const sign of await spool.readNew()) {
+    for (const sign of signs.take()) {
       report = readStart(pane, sign) ?? report;
       // A compaction takes as long as the model needs.
       if (emitCompaction(sign, emit)) end = clock.monotonicMs() + deadlineMs;
@@ -45,25 +48,73 @@ export async function waitForStart(
     const registered = await checkIdentity(pane);
     const screen = await readPaneScreen(pane);
     if (screen.state === 'composer' && registered && report) return report;
-    if (page.isStable(screen)) await meetPage(pane, screen);
+    if (page.isStable(screen, clock.monotonicMs())) await meetPage(pane, screen);
     if (clock.monotonicMs() >= end) {
       throw registered && screen.state === 'composer'
         ? withoutHooks(pane)
         : missedStart(screen, deadlineMs);
     }
-    await clock.sleep(POLL_MS, signal);
+    await signs.next(report ? NEAR_POLL_MS : FAR_POLL_MS, signal);
+  }
+}
+
+/** What the hooks write down, as it comes. */
+class ArrivingSigns implements Disposable {
+  readonly #pane: LivePane;
+  readonly #stop = new AbortController();
+  #signs: PaneSignal[] = [];
+  #failure: unknown;
+  #wake: (() => void) | undefined;
+
+  constructor(pane: LivePane) {
+    this.#pane = pane;
+    this.#follow().catch((error: unknown) => {
+      this.#failure = error;
+    });
+  }
+
+  take(): readonly PaneSignal[] {
+    if (this.#failure !== undefined) throw this.#failure;
+    const signs = this.#signs;
+    this.#signs = [];
+    return signs;
+  }
+
+  /** Resolves at the next sign, or after a while; at once when one has come already. */
+  async next(ms: number, signal: AbortSignal): Promise<void> {
+    if (this.#signs.length > 0) return;
+    const woken = new AbortController();
+    this.#wake = () => woken.abort();
+    const either = AbortSignal.any([signal, woken.signal]);
+    await this.#pane.context.clock.sleep(ms, either).catch(() => undefined);
+    this.#wake = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop.abort();
+  }
+
+  async #follow(): Promise<void> {
+    const { way, context } = this.#pane;
+    const lines = followJsonLines(spoolPath(way, context), { signal: this.#stop.signal });
+    for await (const line of lines) {
+      const sign = line.replaced ? undefined : way.readSignal(line.value);
+      if (!sign) continue;
+      this.#signs.push(sign);
+      this.#wake?.();
+    }
   }
 }
 
 class StablePage {
   #text = '';
-  #looks = 0;
+  #since = 0;
 
-  isStable(screen: PaneScreen): screen is Extract<PaneScreen, { state: 'page' }> {
+  isStable(screen: PaneScreen, now: number): screen is Extract<PaneScreen, { state: 'page' }> {
     const text = screen.state === 'page' ? screen.text : '';
-    this.#looks = text === this.#text ? this.#looks + 1 : 0;
+    if (text !== this.#text) this.#since = now;
     this.#text = text;
-    return screen.state === 'page' && this.#looks >= STABLE_LOOKS;
+    return screen.state === 'page' && now - this.#since >= STABLE_MS;
   }
 }
 
