@@ -1,8 +1,11 @@
+import type { ProviderCapabilities, Way } from '../spec/capabilities.js';
 import type { ModelProviderDefinition } from '../spec/model-port.js';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { SessionConfig } from '../spec/session-config.js';
 import * as builtIn from './index.js';
+import { modelCapabilities } from './model-capabilities.js';
 import * as builtInModels from './model-providers.js';
+import { capabilitiesOf, declarationOf, listWays } from './ways.js';
 
 type BuiltIn = (typeof builtIn)[keyof typeof builtIn];
 
@@ -63,9 +66,15 @@ export function findProvider(id: string): ProviderDefinition | undefined {
   return definitions.get(id);
 }
 
-/** What a provider claims. An id nobody registered is a TypeError. */
-export function providerCapabilities(id: string): ProviderDefinition['capabilities'] {
+/** What a provider claims for a way to drive it. An id nobody registered, or a way it does not have, is a TypeError. */
+export function providerCapabilities(id: string, way?: Way): ProviderCapabilities {
+  if (models.has(id) && way === undefined) return modelCapabilities;
   const definition = definitions.get(id);
   if (!definition) throw new TypeError(`No provider ${JSON.stringify(id)} is registered.`);
-  return definition.capabilities;
+  const [first] = listWays(definition);
+  const asked = way ?? first;
+  if (!asked || !declarationOf(definition, asked)) {
+    throw new TypeError(`Provider ${JSON.stringify(id)} cannot be driven by ${asked}.`);
+  }
+  return capabilitiesOf(definition, asked);
 }
