@@ -48,7 +48,8 @@ export const execCapabilities: Partial<ProviderCapabilities> = {
     images: true,
     // A turn's commands end with its process.
     background_work: false,
-    compaction: true,
+    // Its record tells a compaction only once it is over.
+    compaction: false,
     usage: true,
     cost: false,
   },
