@@ -30,8 +30,9 @@ export function capabilitiesOf(
   { capabilities, transports }: Pick<ProviderDefinition, 'capabilities' | 'transports'>,
   way: Way,
 ): ProviderCapabilities {
-  const own = way === 'tmux' ? undefined : transports[KEYS[way]]?.capabilities;
-  return { ...capabilities, ...own };
+  if (way === 'tmux') return capabilities;
+  const withoutTerminal = { tmuxContinuation: false, nativeResumeInTmux: false };
+  return { ...capabilities, ...transports[KEYS[way]]?.capabilities, ...withoutTerminal };
 }
 
 /** Whether a claim holds for a version of the CLI. */

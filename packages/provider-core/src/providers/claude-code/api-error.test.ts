@@ -39,6 +39,12 @@ describe('readApiError', () => {
     ['server_error', 500, 'API Error: 500 boom.', 'unknown'],
     ['server_error', undefined, 'API Error: Unable to connect (ECONNRESET)', 'broken_stream'],
     ['invalid_request', 413, 'Request too large (max 32MB).', 'context_too_long'],
+    [
+      'unknown',
+      undefined,
+      "API Error: Sonnet 4.5 can't help with this. Learn more: https://www.anthropic.com/legal/aup",
+      'refusal',
+    ],
     ['model_not_found', 404, "There's an issue with the selected model", 'model_not_found'],
   ] as const)('takes %s with status %s for what it is', (error, status, text, reason) => {
     expect(readApiError({ error, status, text }).reason).toBe(reason);

@@ -32,7 +32,7 @@ function readReason({ error, text, details = '', status }: ApiError): TurnFailed
   if (error === 'overloaded' || status === 529 || status === 503) return 'overloaded';
   if (/prompt is too long|context (?:window|length|limit)/i.test(whole)) return 'context_too_long';
   if (status === 413) return 'context_too_long';
-  if (/usage policy|refus/i.test(whole)) return 'refusal';
+  if (/usage policy|refus|\/legal\/aup/i.test(whole)) return 'refusal';
   if (
     status === 400 &&
     /\bmessages\.\d+|tool_use|tool_result|tool use concurrency|thinking|surrogate/.test(whole)

@@ -18,7 +18,7 @@ const request = {
   apiKey: 'endpoint-secret',
 };
 
-const plain = { trust: undefined, answersRequests: false };
+const plain = { trust: undefined };
 
 describe('the launch', () => {
   it('puts neither a secret nor the prompt into an argument', () => {
@@ -107,13 +107,8 @@ describe('the launch', () => {
     );
   });
 
-  it('lets the model ask only where somebody answers', () => {
-    const plan = { config, trust: undefined };
-
-    expect(planThreadStart({ ...plan, answersRequests: false }).params).not.toHaveProperty(
-      'config.features',
-    );
-    expect(planThreadStart({ ...plan, answersRequests: true }).params).toHaveProperty(
+  it('lets the model ask outside of plan mode too', () => {
+    expect(planThreadStart({ config, trust: undefined }).params).toHaveProperty(
       'config.features.default_mode_request_user_input',
       true,
     );

@@ -95,14 +95,15 @@ export function planThreadResume(plan: ResumePlan): ServedCall {
 }
 
 /** Without the trust override, Codex writes a trusted folder into the user's own configuration at the start. */
-function planThreadSettings({ config, trust, answersRequests }: StartPlan) {
+function planThreadSettings({ config, trust }: StartPlan) {
   const { model, workingDir, effort, mcpServers, toolPolicy } = config;
   refuseToolPatterns(toolPolicy);
   const overrides = {
     ...(effort === undefined ? {} : { model_reasoning_effort: effort }),
     ...(mcpServers === undefined ? {} : { mcp_servers: planMcpServers(mcpServers) }),
-    // Without it the model can ask in plan mode alone.
-    ...(answersRequests ? { features: { default_mode_request_user_input: true } } : {}),
+    // Without it the model can ask in plan mode alone. A loaded thread keeps what it was opened with, so that it does not
+    // follow from who listens now: a question that nobody takes is answered with nothing at once.
+    features: { default_mode_request_user_input: true },
     ...(trust ? { projects: { [workingDir]: { trust_level: trust } } } : {}),
   };
   return {
