@@ -217,6 +217,7 @@ describe('an agent on a model API', () => {
     const { handle } = await fixture.createAgent().askWithHistory([user('one')]);
     const stale = { kind: 'stale_handle', changedField: field };
     const changed = fixture.createAgent(change);
+    expect(() => changed.applyAgentSessionHandle(handle)).toThrow(expect.objectContaining(stale));
     await expect(changed.continueAgentSession(handle, 'two')).rejects.toMatchObject(stale);
     // A handle that says nothing of it is judged by the transcript.
     const { stableFields: _digests, ...provider } = handle.provider;

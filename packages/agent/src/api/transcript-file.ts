@@ -20,6 +20,8 @@ export class TranscriptFile {
   #state = new TranscriptState();
   #fileId: string | undefined;
   #endOffset = 0;
+  /** A write of ours failed: nobody knows how much of its line stands there. */
+  #isUnsure = false;
 
   constructor(path: string, sessionId: string) {
     this.#path = path;
@@ -64,9 +66,15 @@ export class TranscriptFile {
     { sync }: { readonly sync: boolean },
   ): Promise<void> {
     refuseFenced(lease);
+    if (this.#isUnsure) {
+      await this.refresh();
+      await this.repair(lease);
+    }
     const record = { ...body, at: isoInstant(systemClock) };
     const json = encodeTranscriptRecord(record);
+    this.#isUnsure = true;
     await appendJsonLine(this.#path, json, { sync });
+    this.#isUnsure = false;
     this.#endOffset += Buffer.byteLength(JSON.stringify(json)) + 1;
     this.#state.apply(record);
     faultPoint(`api:${body.type}`);
