@@ -3,17 +3,30 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   checkConversation,
+  expectError,
   type HandleJson,
   scripted,
 } from '@holdfast/provider-core/certification';
+import { execa } from 'execa';
 import { type CliInWay, createSubject, hello, type KnownCase, question } from './known-case.js';
 import { killWorkingProcess } from './session-process.js';
+import { switchCli } from './switched-cli.js';
 
 /** What surrounds a session: its environment, its helpers, its home, and what it counts. */
 export const configurationCases: readonly KnownCase[] = [
   {
     name: "B75, B77, B81: nothing of the service's own environment reaches the CLI, its marks of nesting included",
     run: scrubsEnvironment,
+  },
+  {
+    name: 'B13: a resume uses only flags that its verb takes, by the word of the installed binary',
+    providers: ['codex-cli'],
+    ways: ['per_turn'],
+    run: asksForFlags,
+  },
+  {
+    name: 'B119: other MCP servers are not given to a living session, which goes on as it was',
+    run: changesLivingServers,
   },
   {
     name: 'B29: a model provider that is gone from the settings stops the resume, typed, until it is back',
@@ -65,6 +78,42 @@ async function scrubsEnvironment(cli: CliInWay): Promise<void> {
   }
   const turn = await running.finished;
   await checkConversation(subject, turn.handle, [hello, hanging]);
+}
+
+async function asksForFlags(cli: CliInWay): Promise<void> {
+  await using subject = await createSubject(cli);
+  const { launches } = await switchCli(subject, cli.binary);
+  const { handle } = await subject.start(hello, { config: subject.unattended });
+  await subject.continue(handle, question);
+  const resume = (await launches()).findLast((launch) => /^exec .* resume /.test(launch)) ?? '';
+  const [before = '', after = ''] = resume.split(' resume ');
+  const help = async (...args: readonly string[]) =>
+    (await execa(cli.binary, [...args, '--help'], { env: { HOME: subject.place.home } })).stdout;
+  checkFlags(before, await help('exec'));
+  checkFlags(after, await help('exec', 'resume'));
+}
+
+function checkFlags(launch: string, help: string): void {
+  const [options = ''] = launch.split(' -- ');
+  const flags = options.split(' ').filter((word) => /^--?[a-zA-Z]/.test(word));
+  assert.ok(flags.length > 0, `flags of ${launch}`);
+  for (const flag of flags) {
+    assert.match(help, new RegExp(`(^|[\\s,])${flag}\\b`, 'm'), `${flag} is taken there`);
+  }
+}
+
+async function changesLivingServers(cli: CliInWay): Promise<void> {
+  await using subject = await createSubject(cli);
+  const { config, toolName } = subject.mcpFixture;
+  const { handle } = await subject.start(hello, { config });
+  const { lantern } = config.mcpServers;
+  const other = { mcpServers: { lantern, second: lantern } };
+  await expectError(subject.continue(handle, question, { config: other }), 'stale_handle', {
+    changedField: 'mcp_config',
+  });
+  const turn = await subject.continue(handle, question);
+  await checkConversation(subject, turn.handle, [hello, question]);
+  assert.match(subject.modelRequests().at(-1)?.bodyText ?? '', new RegExp(toolName));
 }
 
 async function losesModelProvider(cli: CliInWay): Promise<void> {
