@@ -11,11 +11,7 @@ import type { TurnRun } from './turn-run.js';
  */
 export async function leaveOtherWays(run: TurnRun, signal: AbortSignal): Promise<void> {
   const { session } = run;
-  const { sharedProcess } = session.transport;
-  for (const other of session.otherTransports()) {
-    const isSame = sharedProcess !== undefined && other.sharedProcess === sharedProcess;
-    if (!isSame) await leave(run, other, signal);
-  }
+  for (const other of session.otherTransports()) await leave(run, other, signal);
   const ways = waysUsed(session.record);
   const transport = transportName(session.way);
   if (ways.includes(session.way) && session.record.transport === transport) return;

@@ -97,7 +97,6 @@ function plansOf(
         config,
         nativeSessionId,
         trust: undefined,
-        answersRequests: true,
       });
       const pane = declaration.paneLaunch?.({ cliHome, nativeSessionId, socketPath: '/run/s' });
       return [Object.values(params ?? {}), ...(pane ? [pane.args] : [])];

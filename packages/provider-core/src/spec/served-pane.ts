@@ -110,8 +110,6 @@ export interface ServedProtocol {
 export interface StartPlan {
   readonly config: SessionConfig;
   readonly trust: SessionTrust;
-  /** Whether somebody answers the model's questions: only then it should be able to ask. */
-  readonly answersRequests: boolean;
 }
 
 /** What a resume is planned from. */

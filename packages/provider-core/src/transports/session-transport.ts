@@ -42,8 +42,6 @@ export interface LeaseFence {
 
 /** One way to drive one provider's sessions; the only thing the turn machine sees of it. */
 export interface SessionTransport {
-  /** Names what serves its sessions, where transports of the same name serve one session from the same process. */
-  readonly sharedProcess?: string | undefined;
   /** Transports with the same word share their processes: a session moves between them with nothing ended. */
   readonly processes?: string | undefined;
   /** Looks for a living process of the session. Read-only, starts nothing. */

@@ -110,7 +110,7 @@ function planThreadSettings({ config, trust }: StartPlan) {
     cwd: workingDir,
     ...PERMISSION_SETTINGS[toolPolicy?.permissions ?? 'ask'],
     ...(model === undefined ? {} : { model }),
-    ...(Object.keys(overrides).length === 0 ? {} : { config: overrides }),
+    config: overrides,
   };
 }
 

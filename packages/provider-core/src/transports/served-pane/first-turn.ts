@@ -2,7 +2,6 @@ import type { SessionTrust } from '../../spec/served-pane.js';
 import { JsonRpcLost, JsonRpcRefusal } from '../json-rpc/json-rpc-error.js';
 import type { RunningServer } from './ensure-server.js';
 import type { OpenParts } from './open-served-session.js';
-import { planOf } from './session-plan.js';
 
 export interface FirstTurnParts extends OpenParts {
   readonly server: RunningServer;
@@ -21,7 +20,7 @@ export async function followFirstTurn(
   const { way, context, server, trust, request, opened } = parts;
   const { connection } = server;
   const { nativeSessionId } = opened;
-  const call = way.protocol.resumeSession({ ...planOf(parts), nativeSessionId, trust });
+  const call = way.protocol.resumeSession({ config: context.config, nativeSessionId, trust });
   while (!signal.aborted && !connection.isClosed) {
     try {
       await connection.call(call, { deadlineMs: request.deadlineMs, signal });

@@ -16,7 +16,6 @@ import { ServedSession } from './served-session.js';
 import { readSessionMark, removeSessionMark, saveSessionMark } from './server-files.js';
 import { planServerPlace } from './server-place.js';
 import type { SessionMark } from './server-record.wire.js';
-import { planOf } from './session-plan.js';
 import { findShownPane } from './shown-pane.js';
 import type { WatchdogTimes } from './watchdog-script.js';
 
@@ -48,7 +47,7 @@ async function startSession(parts: OpenParts): Promise<OpenSession> {
       opener: { ...ownIdentity() },
     });
     const trust = await findTrust(parts, server);
-    const call = way.protocol.startSession({ ...planOf(parts), trust });
+    const call = way.protocol.startSession({ config: context.config, trust });
     const result = await server.connection.call(call, callLimits(request));
     const opened = way.protocol.readOpenedSession(result);
     if (!opened) throw unreadableAnswer(context, call.method);
@@ -162,7 +161,7 @@ async function attachOrResume(parts: OpenParts, target: AttachTarget): Promise<A
   const { way, context, request } = parts;
   const { server, trust, nativeSessionId } = target;
   try {
-    const call = way.protocol.resumeSession({ ...planOf(parts), nativeSessionId, trust });
+    const call = way.protocol.resumeSession({ config: context.config, nativeSessionId, trust });
     // What waits for an answer comes with the session, maybe before our listener stands.
     server.connection.expect(nativeSessionId);
     const result = await server.connection.call(call, callLimits(request));
