@@ -53,7 +53,7 @@ function print(cell: FuzzCell, { classes: byClass, faults: found }: FuzzTally): 
   for (const { class: kind, accepted, refused, reasons } of rows) {
     const share = `${accepted}/${accepted + refused} accepted`;
     const why = reasons.length === 0 ? '' : `  refused: ${reasons.join(', ')}`;
-    console.log(`${name.padEnd(28)}${kind.padEnd(24)}${share}${why}`);
+    console.log(`${name.padEnd(32)}${kind.padEnd(24)}${share}${why}`);
   }
   for (const fault of found) console.log(`FAILED  ${name}: ${fault}`);
 }

@@ -19,6 +19,26 @@ const outcomes = (events: readonly RecordEvent[]) =>
   });
 
 describe('createTranscriptReader', () => {
+  it.each([
+    '[Request interrupted by user]',
+    '<command-name>/clear</command-name>',
+    '<task-notification>done</task-notification>',
+  ])(
+    'takes what somebody said for a message, even where it looks like the CLI itself (%s)',
+    (text) => {
+      const row = {
+        type: 'user',
+        uuid: 'u',
+        parentUuid: null,
+        message: { role: 'user', content: text },
+      };
+      const said = createTranscriptReader().push({ ...row, promptSource: 'typed' });
+      expect(said).toMatchObject([{ type: 'message_accepted', text, origin: 'user' }]);
+      const own = createTranscriptReader().push(row);
+      expect(own).not.toContainEqual(expect.objectContaining({ origin: 'user' }));
+    },
+  );
+
   it.each(names('every-outcome'))('tells how each turn of %s ended', (file) => {
     expect(outcomes(read(file))).toEqual([
       'auth_required',

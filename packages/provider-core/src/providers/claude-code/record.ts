@@ -15,8 +15,8 @@ interface HeldRow {
 /** What ends a turn, and what names its message. */
 export interface TranscriptForm {
   /**
-   * `marked`: `system/turn_duration` ends a turn, as the TUI writes it. `unmarked`: `-p` writes no end; a text with a final
-   * stop reason is one, until more of the same turn follows. Its messages are named by their row.
+   * `marked`: `system/turn_duration` ends a turn, as the TUI writes it. `unmarked`: `-p` writes no end; an answer with a
+   * final stop reason is one, until more of the same turn follows. Its messages are named by their row.
    */
   readonly ends: 'marked' | 'unmarked';
 }
@@ -70,11 +70,17 @@ const LOCAL_COMMAND =
   /^<(?:command-name|command-message|local-command-\w+|bash-(?:input|stdout|stderr))>/;
 const INTERRUPTED = /^\[Request interrupted by user(?: for tool use)?\]$/;
 
+/** Somebody said it, whatever it looks like. */
+function isSaid({ promptSource }: TranscriptRow): boolean {
+  return promptSource !== undefined && promptSource !== 'system';
+}
+
 /** Commands of the CLI and what they print are kept as user rows too; they are no messages. */
 function isMessage(row: TranscriptRow): boolean {
   if (row.type !== 'user' || row.isMeta || row.isCompactSummary) return false;
   const text = readRowText(row);
-  return text !== undefined && !LOCAL_COMMAND.test(text) && !INTERRUPTED.test(text);
+  if (text === undefined) return false;
+  return isSaid(row) || !(LOCAL_COMMAND.test(text) || INTERRUPTED.test(text));
 }
 
 function readMessageRow(
@@ -91,7 +97,8 @@ function readMessageRow(
     before.text === text &&
     before.parent === (row.parentUuid ?? undefined);
   const isBackground =
-    (row.origin?.kind !== undefined && row.origin.kind !== 'human') || isTaskNotification(text);
+    (row.origin?.kind !== undefined && row.origin.kind !== 'human') ||
+    (!isSaid(row) && isTaskNotification(text));
   tree.addMessage(row, { text, isBackground }, isSame ? before : undefined);
   // Taken up again by itself after a restart: a second row of the same message, on the same parent.
   if (isSame) return [];
@@ -165,12 +172,12 @@ function readTurnRow(
     return (owner) => endTurn(owner, () => readEnd(row, tree, owner));
   }
   if (row.type === 'assistant' && row.isApiErrorMessage) return readFailure(row);
-  if (row.type === 'user' && INTERRUPTED.test(readRowText(row) ?? '')) {
+  if (row.type === 'user' && !isSaid(row) && INTERRUPTED.test(readRowText(row) ?? '')) {
     return (owner) =>
       endTurn(owner, () => ({ type: 'turn_interrupted', nativeTurnId: owner.promptId }));
   }
   const events = readProgress(row, toolNames);
-  if (form.ends === 'unmarked' && isFinalText(row)) {
+  if (form.ends === 'unmarked' && isFinal(row)) {
     return (owner) => [...events, ...endForNow(owner, () => readEnd(row, tree, owner))];
   }
   return events.length > 0 ? () => events : undefined;
@@ -179,13 +186,10 @@ function readTurnRow(
 /** After these the CLI goes on by itself only when a hook makes it; after all others it always does. */
 const FINAL_STOPS: ReadonlySet<string> = new Set(['end_turn', 'stop_sequence']);
 
-function isFinalText({ type, message }: TranscriptRow): boolean {
+/** Each block of a message is a row; one without a word may be all there is, and is told as an end too. */
+function isFinal({ type, message }: TranscriptRow): boolean {
   if (type !== 'assistant' || message?.model === '<synthetic>') return false;
-  const { content } = message ?? {};
-  const hasText =
-    typeof content !== 'string' &&
-    content?.some((block) => block.type === 'text' && Boolean(block.text));
-  return Boolean(hasText) && FINAL_STOPS.has(message?.stop_reason ?? '');
+  return FINAL_STOPS.has(message?.stop_reason ?? '');
 }
 
 /** An end that a later one of the same turn may take the place of; a failure or an interruption may not. */

@@ -35,6 +35,8 @@ const transcriptRow = z.looseObject({
   isMeta: z.boolean().optional(),
   isCompactSummary: z.boolean().optional(),
   promptId: z.string().optional(),
+  /** `typed`, `queued` or `sdk` for what somebody said; `system`, or absent, for what the CLI wrote itself. */
+  promptSource: z.string().optional(),
   origin: z.looseObject({ kind: z.string().optional() }).optional(),
   message: message.optional(),
   content: z.unknown().optional(),
