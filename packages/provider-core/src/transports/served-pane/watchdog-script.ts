@@ -18,6 +18,8 @@ export const DEFAULT_WATCHDOG_TIMES: WatchdogTimes = {
 };
 
 const LOG_BYTES = 1024 * 1024;
+/** One look at the log for so many looks at the server. */
+const LOOKS_A_LOG = 12;
 
 /**
  * The script that starts the server, waits beside it and stops it when its last session was closed
@@ -36,7 +38,12 @@ dir=$1 socket=$2 how=$3
 shift 3
 cd / || exit 1
 # The record was written before we were started. One that names another server has replaced us.
-ours() { grep -q -F "$HOLDFAST_NONCE" "$dir/server.json" 2>/dev/null; }
+ours() {
+  line=
+  { read -r line <"$dir/server.json"; } 2>/dev/null
+  case $line in *"$HOLDFAST_NONCE"*) return 0; esac
+  return 1
+}
 ours || exit 1
 if [ "$how" = attach ]; then server=$1; else
   "$@" </dev/null >>"$dir/server.log" 2>&1 &
@@ -57,10 +64,12 @@ printf '%s %s\\n' "$server" "$start" >"$dir/server.pid.new" && mv "$dir/server.p
 
 alive() { [ "$(started)" = "$start" ]; }
 wanted() { for mark in "$dir"/sessions/*.json; do [ -e "$mark" ] && return 0; done; return 1; }
-# The server may listen under another name than the one it was given.
+# The server may listen under another name than the one it was given, which does not change.
+real=
 connected() {
-  real=$(readlink -f "$socket" 2>/dev/null)
-  grep -F -e " $socket" -e " \${real:-$socket}" /proc/net/unix 2>/dev/null | grep -q ' 03 '
+  [ -n "$real" ] || [ ! -e "$socket" ] || real=$(readlink -f "$socket" 2>/dev/null)
+  case $(grep -F -e " $socket" -e " \${real:-$socket}" /proc/net/unix 2>/dev/null) in *" 03 "*) return 0; esac
+  return 1
 }
 in_turn() {
   for mark in "$dir"/sessions/*.json; do
@@ -81,10 +90,13 @@ stop_unless() {
 }
 used() { connected || in_turn; }
 
-idle=0 limit=${Math.max(idleSeconds, startSeconds)}
+idle=0 looks=0 limit=${Math.max(idleSeconds, startSeconds)}
 while alive; do
-  if [ -f "$dir/server.log" ] && [ "$(wc -c <"$dir/server.log")" -gt ${LOG_BYTES} ]; then : >"$dir/server.log"; fi
-  if connected; then idle=0 limit=${idleSeconds}; else idle=$((idle + ${lookSeconds})); fi
+  # Every look is a fork or two for as long as the server lives; the log is looked at less often.
+  looks=$((looks + 1))
+  if [ $((looks % ${LOOKS_A_LOG})) = 0 ] && [ -f "$dir/server.log" ] &&
+    [ "$(wc -c <"$dir/server.log")" -gt ${LOG_BYTES} ]; then : >"$dir/server.log"; fi
+  if connected; then idle=0 looks=0 limit=${idleSeconds}; else idle=$((idle + ${lookSeconds})); fi
   if ! ours; then stop_unless ours
   elif ! wanted; then stop_unless wanted
   elif [ "$idle" -ge "$limit" ]; then
