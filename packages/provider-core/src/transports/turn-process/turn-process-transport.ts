@@ -1,8 +1,6 @@
-import type { SessionOwner } from '../../spec/turn.js';
 import type { TurnProcess } from '../../spec/turn-process.js';
-import { endProcesses, findProcessesByEnvironment } from '../../state/process-tree.js';
-import { findWriter } from '../served-pane/find-writer.js';
-import { NONCE_VARIABLE } from '../served-pane/server-process.js';
+import { endProcesses } from '../../state/process-tree.js';
+import { findForeignWriter } from '../served-pane/find-foreign-writer.js';
 import { readSessionRecord } from '../served-pane/session-record.js';
 import type {
   EndReport,
@@ -27,7 +25,7 @@ export function createTurnProcessTransport(way: TurnProcess): SessionTransport {
   return {
     observe: (context) => observeTurn(way, context),
     readRecord: (context, since) => readSessionRecord(way, context, since),
-    findForeignOwner: (context) => findForeignOwner(way, context),
+    findForeignOwner: (context) => findForeignWriter(way, context),
     findRefusal: async (_context, text, images) => way.findRefusal(text, images),
     open: (context, request) => openTurnSession(way, context, request),
     end: (context, request) => endTurnProcess(way, context, request),
@@ -48,17 +46,6 @@ async function observeTurn(way: TurnProcess, context: SessionContext): Promise<P
       return { state: 'alive', activity, pid: record.process?.pid };
     }
   }
-}
-
-/** Who holds the provider's own lock on the session, unless it carries the session's nonce. */
-async function findForeignOwner(
-  way: TurnProcess,
-  context: SessionContext,
-): Promise<SessionOwner | undefined> {
-  const isOurs = async (pid: number) =>
-    findProcessesByEnvironment(NONCE_VARIABLE, context.nonce, [pid]).length > 0;
-  const writer = await findWriter(way, context, isOurs);
-  return writer && { kind: 'foreign', pid: writer.pid };
 }
 
 async function endTurnProcess(
