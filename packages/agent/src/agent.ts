@@ -145,7 +145,10 @@ export class Agent implements AsyncDisposable {
     return { handle, session, queued, running: this.#gate.isBusy };
   }
 
-  /** Lets go: no further turn is taken, a running one ends by itself, and the session stays alive. */
+  /**
+   * Lets go: no further turn is taken, a running one ends by itself, and the session stays alive. The MCP servers of an
+   * agent on a model API end here; until then they are kept between turns, and keep the process alive.
+   */
   async detach(): Promise<void> {
     this.#isDetached = true;
     await this.#session.sessions.release?.();

@@ -42,10 +42,12 @@ describe('an agent on a model API', () => {
 
   it('tells usage of the turn and of the session', async () => {
     await using fixture = await createApiFixture(createEcho());
-    const { handle } = await fixture.createAgent().askWithHistory([user('one')]);
+    const { handle, turnId } = await fixture.createAgent().askWithHistory([user('one')]);
     const second = await fixture.createAgent().continueAgentSession(handle, 'two');
     expect(second.usage).toEqual({ inputTokens: 10, outputTokens: 1 });
     expect(second.sessionUsage).toEqual({ inputTokens: 20, outputTokens: 2 });
+    const again = await fixture.createAgent().continueAgentSession(handle, 'one', { turnId });
+    expect(again.sessionUsage).toEqual({ inputTokens: 10, outputTokens: 1 });
   });
 
   it('keeps the transcript where the session id says, for its owner alone', async () => {

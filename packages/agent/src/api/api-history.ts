@@ -17,7 +17,7 @@ export function createApiHistory(sessions: ApiSessions): HistoryStore {
 }
 
 /** The messages a transcript holds, as digests. Pure. */
-export function readHeld(state: TranscriptState): readonly HeldMessage[] {
+function readHeld(state: TranscriptState): readonly HeldMessage[] {
   const taken = state.header?.conversation ?? [];
   return [...taken.flatMap(heldBefore), ...[...state.turns].flatMap(heldOfTurn)];
 }

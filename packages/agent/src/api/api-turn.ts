@@ -192,9 +192,7 @@ async function keepError(
 function resultOf(
   { session }: ApiTurnRequest,
   turnId: string,
-  { answer, usage, stopReason, recovered }: CompletedOutcome,
+  { status: _completed, ...outcome }: CompletedOutcome,
 ): TurnResult {
-  const sessionUsage = session.transcript.state.usage;
-  const handle = session.handle();
-  return { answer, handle, turnId, usage, sessionUsage, stopReason, recovered };
+  return { ...outcome, handle: session.handle(), turnId };
 }

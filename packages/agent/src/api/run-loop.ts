@@ -92,19 +92,19 @@ async function takeMessageIn(context: TurnContext): Promise<void> {
 }
 
 async function endTurn(context: TurnContext): Promise<CompletedOutcome> {
-  const { turnId, recovered } = context;
+  const { turnId, recovered, transcript } = context;
   const turn = turnOf(context);
   const last = turn?.steps.at(-1)?.finished;
   if (!last) throw new Error('unreachable: a turn that is answered has a finished step');
   const { content, stopReason } = last;
-  const answer = textOf(content);
-  const outcome = {
+  const outcome: CompletedOutcome = {
     status: 'completed',
-    answer,
+    answer: textOf(content),
     usage: turn?.usage,
+    sessionUsage: transcript.state.usage,
     stopReason,
     recovered,
-  } as const;
+  };
   await record(context, { type: 'turn_ended', turnId, outcome });
   return outcome;
 }

@@ -13,6 +13,8 @@ export type TranscriptOutcome =
       readonly status: 'completed';
       readonly answer: string;
       readonly usage?: Usage | undefined;
+      /** Of the whole session, when the turn ended. */
+      readonly sessionUsage?: Usage | undefined;
       readonly stopReason: string;
       readonly recovered: boolean;
     }

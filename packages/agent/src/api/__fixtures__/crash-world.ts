@@ -18,7 +18,7 @@ export type ToolName = keyof typeof TOOLS;
 export type Script = readonly (readonly ToolName[])[];
 
 /** A model that answers from the conversation it is sent, so that a restarted turn needs no memory of it. */
-export function createScriptedPort(script: Script): ScriptedPort {
+function createScriptedPort(script: Script): ScriptedPort {
   return new ScriptedPort(({ messages }) => {
     const spoken = messages.slice(messages.findLastIndex(({ role }) => role === 'user'));
     const at = spoken.filter(({ role }) => role === 'assistant').length;
