@@ -22,6 +22,7 @@ const { value } = await lines.next();
 const command: WorkerCommand = JSON.parse(value);
 const interrupts = new AbortController();
 let steer: Parameters<OrderTarget['onSteer']>[0] | undefined;
+let steering: Promise<void> | undefined;
 void obeyOrders();
 
 try {
@@ -35,6 +36,8 @@ try {
 } catch (error) {
   reportLine({ type: 'error', error: describe(error) });
 }
+// What became of a text may be known only after the turn.
+await steering;
 process.exit(0);
 
 async function obeyOrders(): Promise<void> {
@@ -43,7 +46,7 @@ async function obeyOrders(): Promise<void> {
     if (done) return;
     const order: WorkerOrder = JSON.parse(line);
     if (order.order === 'interrupt' && command.plant !== 'ignores_interrupts') interrupts.abort();
-    if (order.order === 'steer') void steerTurn(order.text);
+    if (order.order === 'steer') steering = steerTurn(order.text);
   }
 }
 

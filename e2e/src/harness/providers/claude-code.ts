@@ -57,8 +57,10 @@ export const claudeCode: ProviderFixture = {
     name: 'Bash',
     input: { command, description: 'Scripted background work', run_in_background: true },
   }),
+  tellsReset: false,
   newerForm: 'says_so',
-  failure: (name) => failureOf('anthropic-messages', name),
+  failure: (name) =>
+    name === 'rate_limited' ? usageLimit() : failureOf('anthropic-messages', name),
   stopRetries: async () => {},
   compactingAt: async (_cliHome, tokens) => ({
     env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(tokens) },
@@ -71,6 +73,12 @@ export const claudeCode: ProviderFixture = {
   },
   findRecords: findTranscripts,
 };
+
+/** A limit of a subscription: the CLI shows the vendor's text and keeps none of its headers. */
+function usageLimit() {
+  const endsAt = Math.floor(Date.now() / 1000) + 3_600;
+  return { status: 429, errorMessage: `Claude AI usage limit reached|${endsAt}` };
+}
 
 async function writeSettings(
   cliHome: string,

@@ -33,7 +33,7 @@ export async function launchStream(
 ): Promise<{ readonly process: FoundProcess; readonly resumed: boolean }> {
   await checkWorkingDir(context);
   await endLeftovers(context);
-  const resume = await hasConversation(way, context, request.fence);
+  const resume = await hasConversation(way, context, request);
   if (resume) request.emit({ type: 'resuming' });
   const plan = way.launch({
     ...context,

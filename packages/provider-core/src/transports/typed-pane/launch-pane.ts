@@ -40,7 +40,7 @@ export async function launchPane(launch: LaunchPaneRequest): Promise<LaunchedPan
   await checkWorkingDir(context);
   await endLeftovers(context);
   if (launch.deadPane.state === 'present') await launch.server.killPane(launch.deadPane.paneId);
-  const resume = await hasConversation(way, context, request.fence);
+  const resume = await hasConversation(way, context, request);
   if (request.expectsLive) request.emit({ type: 'lost_tmux' });
   if (resume) request.emit({ type: 'resuming' });
   const plan = way.launch({

@@ -9,7 +9,8 @@ import type { PlannedFile } from '../../spec/launch-plan.js';
 import type { TypedPane } from '../../spec/typed-pane.js';
 import { writeFileAtomic } from '../../state/atomic-write.js';
 import { endProcesses } from '../../state/process-tree.js';
-import type { LeaseFence, SessionContext } from '../session-transport.js';
+import type { OpenRequest, SessionContext } from '../session-transport.js';
+import { describeDamage, findDamage } from './record-damage.js';
 import { type CliFiles, findRecords, listOwnProcesses, nativeIdOf } from './session-files.js';
 
 const LEFTOVER_GRACE_MS = 1_000;
@@ -39,7 +40,7 @@ export async function endLeftovers(context: SessionContext): Promise<void> {
 export async function hasConversation(
   way: CliFiles & Pick<TypedPane, 'holdsConversation' | 'planResumeMark'>,
   context: SessionContext,
-  fence: LeaseFence,
+  { fence, emit }: Pick<OpenRequest, 'fence' | 'emit'>,
 ): Promise<boolean> {
   const id = nativeIdOf(context);
   const [path, ...others] = await findRecords(way, context);
@@ -55,7 +56,10 @@ export async function hasConversation(
   if (path === undefined) {
     throw new NativeHistoryMissingError(id, `no record of it stands in ${context.cliHome}`);
   }
-  const record = await readFile(path, 'utf8');
+  const bytes = await readFile(path);
+  const damage = findDamage(bytes);
+  if (damage) emit({ type: 'notice', text: describeDamage(damage) });
+  const record = bytes.toString('utf8');
   if (way.holdsConversation(record)) {
     // Nothing else writes the record now: its processes are gone, and the lease is ours.
     const mark = fence.isCurrent() ? way.planResumeMark?.(record, id) : undefined;
