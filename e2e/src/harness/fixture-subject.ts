@@ -68,6 +68,9 @@ export class FixtureSubject {
     const server = { command: process.execPath, args: [program] };
     return { config: { mcpServers: { lantern: server } }, toolName: 'light_the_lantern' };
   }
+  get tellsReset(): boolean {
+    return this.fixture.tellsReset;
+  }
   get otherProvider(): string {
     const other = listProviders().find((id) => id !== this.provider);
     if (!other) throw new Error('provider-core has one provider alone.');

@@ -63,6 +63,7 @@ export const codexCli: ProviderFixture = {
     name: 'exec_command',
     input: { cmd: command, yield_time_ms: 500 },
   }),
+  tellsReset: true,
   newerForm: 'is_rewritten',
   failure: (name) =>
     name === 'rate_limited'

@@ -28,7 +28,7 @@ const failures: Readonly<Record<FailureName, (protocol: ModelProtocol) => Script
   overloaded: (protocol) => overloaded({ protocol }),
   context_too_long: contextTooLong,
   model_not_found: modelNotFound,
-  refusal: () => refused('I will not.'),
+  refusal: () => refused(),
   broken_stream: () => brokenStream('This answer is never finished.'),
   history_rejected: historyRejected,
   unknown: () => ({ status: 418, errorMessage: 'Scripted: nobody has ever seen this one.' }),

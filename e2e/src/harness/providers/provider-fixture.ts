@@ -36,6 +36,8 @@ export interface ProviderFixture {
   readonly questionCall: (question: string, labels: readonly string[]) => ScriptedToolCall;
   readonly backgroundCall: (command: string) => ScriptedToolCall;
   readonly newerForm: NewerForm;
+  /** Whether the CLI tells when a limit ends; with a key of one's own some tell it only in words. */
+  readonly tellsReset: boolean;
   /** How the model fails in this provider's protocol. */
   readonly failure: (name: FailureName) => ScriptedStep;
   /** Sets the CLI's home up so that no failed model request is tried again. */

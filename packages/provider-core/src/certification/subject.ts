@@ -169,6 +169,8 @@ export interface CertificationSubject {
   readonly questionCall: (question: string, labels: readonly string[]) => ScriptedToolCall;
   /** A tool call that goes on after the turn's end and, as it ends, makes the provider begin a turn of its own. */
   readonly backgroundCall: (command: string) => ScriptedToolCall;
+  /** Whether the provider tells when the limit of that failure ends. */
+  readonly tellsReset: boolean;
   /** The answer of a model that fails so. */
   readonly failure: (name: FailureName) => ScriptedStep;
   /** Arms a trap: the moment `path` is there, every process the session has now gets SIGKILL. */

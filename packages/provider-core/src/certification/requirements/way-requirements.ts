@@ -34,7 +34,7 @@ export const wayRequirements = {
     covers: ['B72'],
   },
   CertStructuredWithoutTmux: {
-    behaviour: 'Where tmux is not installed, the way works whole, and a pane is refused typed.',
+    behaviour: 'Where tmux is not installed, `auto` takes this way, and it works whole.',
     requiredBy: ({ way }) => way === 'structured',
     prove: structuredWithoutTmux,
   },
