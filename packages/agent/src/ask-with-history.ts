@@ -1,4 +1,4 @@
-import { HistoryDivergedError, NonContinuableError } from '@holdfast/provider-core';
+import { HistoryDivergedError } from '@holdfast/provider-core';
 import type { ConversationTurnOptions } from './agent-options.js';
 import type { AgentSession } from './agent-session.js';
 import { type Delivery, deliverMessage } from './deliver-message.js';
@@ -81,9 +81,6 @@ async function planNext(
 ): Promise<NextDelivery> {
   const replan = async () => {
     const held = await loadHistory(session);
-    if (!held && session.keepsHistory) {
-      throw new NonContinuableError(session.options.provider, 'history', 'its transcript is gone');
-    }
     return { held, plan: planDelivery(messages, held ?? assumeHeld(messages), stage.turnId) };
   };
   const { held, plan } = await replan();

@@ -189,6 +189,23 @@ describe('an agent on a model API', () => {
     expect(port.conversations()).toEqual([['user: one'], ['user: one']]);
   });
 
+  it('finds a parked message again by what was said, without its turn id', async () => {
+    let isLimited = true;
+    const port = new ScriptedPort(() => {
+      if (isLimited) throw new RateLimitedError('slow down');
+      return say('at last');
+    });
+    await using fixture = await createApiFixture(port);
+    const turn = fixture.createAgent().askWithHistory([user('one')]);
+    await expect(turn).rejects.toMatchObject({ kind: 'rate_limited' });
+    isLimited = false;
+    const handle = await turn.handle;
+    const later = fixture.createAgent();
+    const result = await later.continueAgentSessionWithHistory(handle, [user('one')]);
+    expect(result.answer).toBe('at last');
+    expect(port.conversations()).toEqual([['user: one'], ['user: one']]);
+  });
+
   it('ends a parked turn for good once a later message took its place', async () => {
     const port = new ScriptedPort((request) => {
       if (lastLine(request) === 'user: one') throw new RateLimitedError('slow down');
