@@ -115,12 +115,16 @@ function presence(
 
 /** What the record says may be older than its owner's end. */
 function statusOf(
-  { record }: Session,
+  { record, way }: Session,
   observed: ProcessObservation,
   owner: SessionOwner | undefined,
 ): HandleStatus {
   if (observed.state === 'unknown') return record.status;
-  if (observed.state === 'gone') return record.status === 'closed' ? 'closed' : 'lost';
+  if (observed.state === 'gone') {
+    // Where each turn has a process of its own, none between two turns is no loss.
+    const isResting = way === 'per_turn' && record.status === 'idle';
+    return record.status === 'closed' || isResting ? record.status : 'lost';
+  }
   if (observed.activity === 'unknown' || owner?.kind === 'ours') return record.status;
   return observed.activity === 'idle' ? 'idle' : 'active';
 }

@@ -73,7 +73,7 @@ export async function settleError(run: TurnRun, thrown: unknown): Promise<unknow
     const observation = await session
       .observe()
       .catch((): ProcessObservation => ({ state: 'unknown', why: 'it could not be looked for' }));
-    const status = statusOf(observation, session.record.status);
+    const status = statusOf(observation, session);
     if (session.record.status !== status) await session.save({ status }).catch(() => {});
     if (isOurs) error.handle = session.handle();
   }
@@ -81,10 +81,15 @@ export async function settleError(run: TurnRun, thrown: unknown): Promise<unknow
 }
 
 /** A closed session stays closed as long as nothing was started for it; an unseen one is called nothing worse than it was. */
-function statusOf(observed: ProcessObservation, known: HandleStatus): HandleStatus {
+function statusOf(
+  observed: ProcessObservation,
+  { record: { status: known }, way }: TurnRun['session'],
+): HandleStatus {
   switch (observed.state) {
     case 'gone':
-      return known === 'closed' ? 'closed' : 'lost';
+      if (known === 'closed') return known;
+      // There the process ends with its turn, however that ends.
+      return way === 'per_turn' ? 'idle' : 'lost';
     case 'alive':
       return observed.activity === 'busy' || observed.activity === 'waiting' ? 'active' : 'idle';
     case 'unknown':
