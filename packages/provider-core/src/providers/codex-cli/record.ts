@@ -4,6 +4,7 @@ import type { ServedRecordReader } from '../../spec/served-pane.js';
 import type { Usage } from '../../spec/turn.js';
 import { classifyFailure } from './failure.js';
 import { readErrorInfo } from './failure.wire.js';
+import { orderCompactions } from './order-compactions.js';
 import {
   itemCompletedSchema,
   lineSchema,
@@ -39,6 +40,7 @@ type LineReader = (payload: unknown, memory: Memory) => readonly RecordEvent[];
 /** Reads the lines of a rollout in their order. */
 export function createRolloutReader(): ServedRecordReader {
   const memory: Memory = { openCalls: new Map(), usage: new Map() };
+  const inOrder = orderCompactions();
   let lastOrdinal: number | undefined;
   return {
     read: (value) => {
@@ -48,7 +50,7 @@ export function createRolloutReader(): ServedRecordReader {
       const { type, payload } = line;
       memory.recordedAt = line.timestamp;
       const reader = LINE_READERS.get(payload.type ? `${type}/${payload.type}` : type);
-      return reader?.(payload, memory) ?? [];
+      return inOrder(reader?.(payload, memory) ?? []);
     },
     lastRecordId: () => (lastOrdinal === undefined ? undefined : String(lastOrdinal)),
   };
