@@ -78,7 +78,12 @@ export type StreamSign =
   /** The row of the record that it is about to write for what it just said. */
   | { readonly type: 'row'; readonly rowId: string }
   /** The turn is over: its last row is the one named before. */
-  | { readonly type: 'turn_over'; readonly costUsdSoFar?: number | undefined }
+  | {
+      readonly type: 'turn_over';
+      readonly costUsdSoFar?: number | undefined;
+      /** Neither an answer nor a failure: the record may tell nothing of such an end. */
+      readonly isSilent: boolean;
+    }
   | { readonly type: 'activity'; readonly activity: 'idle' | 'busy' | 'waiting' }
   | { readonly type: 'permissions'; readonly permissions: PermissionLevel }
   /** Work that goes on behind turns: all of it, or one piece that began or ended. */

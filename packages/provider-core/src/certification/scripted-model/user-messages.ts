@@ -31,7 +31,14 @@ const compactionOpenings = [
   'You are performing a CONTEXT CHECKPOINT COMPACTION.',
 ];
 
+/** How Claude Code asks once more, after an answer without a visible word and after a refusal. */
+const askingAgain = [
+  '[Your previous response had no visible output. Please continue',
+  'Your response above was stopped by a safety classifier',
+];
+
 const injectedOpenings = [
+  ...askingAgain,
   ...summaryOpenings,
   ...compactionOpenings,
   'The user sent a new message while you were working:\n',
@@ -40,12 +47,7 @@ const injectedOpenings = [
   '# AGENTS.md instructions for ',
 ];
 
-/** How Claude Code asks once more after an answer without a visible word. */
-const askingAgain =
-  '[Your previous response had no visible output. Please continue and produce a user-visible response.]';
-
 const injectedTexts = [
-  askingAgain,
   '[Request interrupted by user]',
   '[Request interrupted by user for tool use]',
   // As it finishes a turn that was cut off.
@@ -91,7 +93,9 @@ export function isCompaction(messages: readonly ConversationItem[]): boolean {
 /** Whether the CLI asks once more, by itself, for an answer to the last message. */
 export function isAskedAgain({ messages }: ModelRequest): boolean {
   const last = messages.findLast(({ role }) => role === 'user' || role === 'tool');
-  return last?.texts.at(-1)?.trim() === askingAgain;
+  const text = last?.texts.at(-1) ?? '';
+  // Newer versions wrap what they say themselves.
+  return opensWith(text.replace(/^<system-reminder>\n/, ''), askingAgain);
 }
 
 /**

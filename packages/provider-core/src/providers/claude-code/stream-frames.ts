@@ -122,10 +122,14 @@ function readDelta({ event }: StreamFrame): readonly StreamSign[] {
 }
 
 function readResult(frame: StreamFrame): readonly StreamSign[] {
-  const over: StreamSign = { type: 'turn_over', costUsdSoFar: frame.total_cost_usd };
   // The end of a turn that nobody asked for is told by the record alone.
   const isAskedFor = (frame.origin?.kind ?? 'human') === 'human';
   const event = isAskedFor ? readEnd(frame) : undefined;
+  const over: StreamSign = {
+    type: 'turn_over',
+    costUsdSoFar: frame.total_cost_usd,
+    isSilent: isAskedFor && event === undefined,
+  };
   return event ? [over, { type: 'record', event }] : [over];
 }
 

@@ -110,17 +110,27 @@ describe('an end that the record does not mark', () => {
   const text = (words: string) => [{ type: 'text', text: words }];
   const start = { type: 'user', uuid: 'm', parentUuid: null, message: { content: 'go' } };
 
-  it('is none while the model calls a tool, thinks, or was cut short', () => {
+  it('is none while the model calls a tool or was cut short', () => {
     const reader = createTranscriptReader({ ends: 'unmarked' });
     const rows = [
       start,
-      row('a', 'm', { content: [{ type: 'thinking' }], stop_reason: 'end_turn' }),
-      row('b', 'a', { content: text('let me see'), stop_reason: 'tool_use' }),
+      row('b', 'm', { content: text('let me see'), stop_reason: 'tool_use' }),
       row('c', 'b', { content: text('cut'), stop_reason: 'max_tokens' }),
       row('d', 'c', { content: text('partly'), stop_reason: null }),
     ];
     const types = rows.flatMap((each) => reader.push(each)).map(({ type }) => type);
     expect(types).not.toContain('turn_ended');
+  });
+
+  it('is there without a word too', () => {
+    const reader = createTranscriptReader({ ends: 'unmarked' });
+    const rows = [start, row('a', 'm', { content: text(''), stop_reason: 'end_turn' })];
+    expect(
+      rows
+        .flatMap((each) => reader.push(each))
+        .flatMap(tell)
+        .at(-1),
+    ).toBe('ended ');
   });
 
   it('is told anew when a hook makes the turn go on', () => {

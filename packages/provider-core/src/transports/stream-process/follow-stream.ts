@@ -19,6 +19,8 @@ const POLL_MS = 40;
 const WATCH_MS = 200;
 /** What the CLI wrote as it ended is read before the end is told. */
 const LAST_WORDS_MS = 300;
+/** How long after its end a turn's last row may come. */
+const RECORD_MS = 700;
 const STRICT_TO_LOOSE: readonly PermissionLevel[] = ['read_only', 'ask', 'edit', 'full'];
 
 /** Merges what the process says (fast), what stands in the record (durable), and what becomes of the process. */
@@ -91,11 +93,11 @@ async function followFrames(follower: Follower, signal: AbortSignal): Promise<vo
   const options = { fromByte: follower.framesFrom, signal };
   for await (const line of followJsonLines(output, options)) {
     if (line.replaced) continue;
-    for (const sign of way.readFrame(line.value)) await takeSign(follower, sign);
+    for (const sign of way.readFrame(line.value)) await takeSign(follower, sign, signal);
   }
 }
 
-async function takeSign(follower: Follower, sign: StreamSign): Promise<void> {
+async function takeSign(follower: Follower, sign: StreamSign, signal: AbortSignal): Promise<void> {
   const { stream, queue, ends, tasks } = follower;
   takeTask(tasks, sign);
   switch (sign.type) {
@@ -108,6 +110,7 @@ async function takeSign(follower: Follower, sign: StreamSign): Promise<void> {
     case 'turn_over':
       follower.takeCost(sign.costUsdSoFar);
       ends.over();
+      if (sign.isSilent) tellSilent(follower, signal);
       return;
     case 'activity':
       ends.idle(sign.activity === 'idle');
@@ -118,6 +121,17 @@ async function takeSign(follower: Follower, sign: StreamSign): Promise<void> {
       }
       await refuseLooser(stream, sign.permissions);
   }
+}
+
+/** The record is given the time that it takes to tell more. */
+function tellSilent({ stream, ends }: Follower, signal: AbortSignal): void {
+  const { told } = ends;
+  stream.context.clock.sleep(RECORD_MS, signal).then(
+    () => {
+      if (ends.told === told) ends.silent();
+    },
+    () => undefined,
+  );
 }
 
 /** A turn that runs with more than the session allows is stopped before its answer can call a tool. */

@@ -38,6 +38,25 @@ describe('TurnEnds', () => {
     expect(told).toEqual(['text', 'ended yes']);
   });
 
+  it('does not take the first row of an answer for its end, however idle the process is', () => {
+    const { told, ends } = follow();
+    ends.said('b');
+    ends.over();
+    ends.idle(true);
+    ends.take(ended('one'), 'a');
+    ends.take(spoken('two'), 'b');
+    ends.take(ended('one two'), 'b');
+    expect(told).toEqual(['text', 'ended one two']);
+  });
+
+  it('tells a turn without an answer as failed, once', () => {
+    const { told, ends } = follow();
+    ends.over();
+    expect(ends.told).toBe(0);
+    ends.silent();
+    expect([told, ends.told]).toEqual([['turn_failed'], 1]);
+  });
+
   it('drops an end that more of the turn follows', () => {
     const { told, ends } = follow();
     ends.take(ended('first'), 'a');

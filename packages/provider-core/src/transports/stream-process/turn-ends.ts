@@ -20,6 +20,8 @@ export class TurnEnds {
   #lastRowId: string | undefined;
   #held: { readonly event: TurnEnded; readonly rowId: string | undefined } | undefined;
   #isIdle = false;
+  #isGone = false;
+  #told = 0;
 
   constructor(emit: (event: RecordEvent) => void, facts: () => EndFacts) {
     this.#emit = emit;
@@ -45,7 +47,19 @@ export class TurnEnds {
 
   /** The process is gone: what stands in the record is all there will be. */
   gone(): void {
-    this.idle(true);
+    this.#isGone = true;
+    this.#release();
+  }
+
+  /** How many ends were told. */
+  get told(): number {
+    return this.#told;
+  }
+
+  /** The process called the turn over without an answer, and its record does not tell of it. */
+  silent(): void {
+    const detail = 'the turn was called over without an answer';
+    this.#tell({ type: 'turn_failed', reason: 'unknown', detail });
   }
 
   /** Events that a row of the record told. */
@@ -58,6 +72,11 @@ export class TurnEnds {
     // The next message proves the end; anything else of the turn takes its place.
     if (event.type === 'message_accepted') this.#release(true);
     else if (event.type !== 'compaction_finished') this.#held = undefined;
+    this.#tell(event);
+  }
+
+  #tell(event: RecordEvent): void {
+    if (ENDS.has(event.type)) this.#told += 1;
     this.#emit(event);
   }
 
@@ -65,11 +84,15 @@ export class TurnEnds {
     const held = this.#held;
     if (!held) return;
     const isClosed = held.rowId !== undefined && this.#closed.has(held.rowId);
-    if (!isProven && !isClosed && !this.#isIdle) return;
+    // An answer of several rows is read one by one: with one named, no other is the last.
+    const isQuiet = this.#isGone || (this.#isIdle && this.#closed.size === 0);
+    if (!isProven && !isClosed && !isQuiet) return;
     this.#held = undefined;
-    this.#emit(addFacts(held.event, this.#facts()));
+    this.#tell(addFacts(held.event, this.#facts()));
   }
 }
+
+const ENDS: ReadonlySet<string> = new Set(['turn_ended', 'turn_failed', 'turn_interrupted']);
 
 function addFacts(
   event: TurnEnded,
