@@ -35,6 +35,8 @@ export const configurationCases: readonly KnownCase[] = [
   },
   {
     name: 'B84: an MCP server that ignores its end dies with its session, and with the next resume',
+    // With a process for each turn it dies with its turn.
+    ways: ['tmux', 'structured'],
     run: reapsStubbornServer,
   },
   {

@@ -116,7 +116,9 @@ function isSession(launch: string): boolean {
 
 async function givesUpClaim(cli: CliInWay): Promise<void> {
   await using subject = await createSubject(cli);
-  const cliSwitch = await switchCli(subject, cli.binary, ['[ "$1" = --version ] || exit 7']);
+  const cliSwitch = await switchCli(subject, cli.binary, [
+    'if [ "$1" != --version ]; then echo "Not today." >&2; exit 7; fi',
+  ]);
   const { handle } = await subject.start(hello);
   await subject.lose(handle, 'all_processes');
   await cliSwitch.switchOn();

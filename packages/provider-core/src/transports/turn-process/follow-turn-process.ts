@@ -116,14 +116,20 @@ async function watchProcess(
   }
 }
 
+/** Which session the process has said that it opened. */
+async function findOpened({ way, context }: FollowTurnRequest): Promise<string | undefined> {
+  const output = await readJsonLines(turnFiles(context.filesDir).output);
+  if (output === 'absent') return undefined;
+  return output.lines.map(({ value }) => way.readOpened(value)).find(Boolean);
+}
+
 /** True once the process has said which session it opened. Another one is ended with its process. */
 async function checkIdentity(
-  { way, context }: FollowTurnRequest,
+  request: FollowTurnRequest,
   queue: EventQueue<FollowedEvent>,
 ): Promise<boolean> {
-  const output = await readJsonLines(turnFiles(context.filesDir).output);
-  if (output === 'absent') return false;
-  const opened = output.lines.map(({ value }) => way.readOpened(value)).find(Boolean);
+  const { context } = request;
+  const opened = await findOpened(request);
   if (opened === undefined) return false;
   if (opened === context.nativeSessionId) return true;
   const record = await readProcessRecord(context.filesDir);
@@ -133,8 +139,11 @@ async function checkIdentity(
 }
 
 /** Throws what a process that gave up before it took the message in said of it. */
-async function tellGivenUp({ way, context }: FollowTurnRequest): Promise<void> {
-  const givenUp = await readGivenUp(way, context.filesDir);
+async function tellGivenUp(request: FollowTurnRequest): Promise<void> {
+  const { way, context } = request;
+  const givenUp = await readGivenUp(way, context.filesDir, {
+    hasOpened: (await findOpened(request)) !== undefined,
+  });
   if (!givenUp) return;
   await removeProcessRecord(context.filesDir);
   throw await givenUpError(way, context, givenUp);

@@ -108,6 +108,16 @@ describe('a process for one turn', () => {
     });
   });
 
+  it('B14: that ends before its session in words nobody knows is not taken for lost', async () => {
+    const open = await openWith('ends oddly');
+    await submit(open);
+
+    await expect(followed(open, () => false)).rejects.toMatchObject({
+      kind: 'cli_unusable',
+      message: expect.stringContaining('The moon is in the wrong house.'),
+    });
+  });
+
   it('that opens another session than the one asked for is ended', async () => {
     const open = await openWith('other');
     await submit(open);
@@ -164,7 +174,7 @@ function wayThat(mode: string): TurnProcess {
     readSettings: (line: { settings?: unknown } | undefined) => line?.settings,
     readOpened: (line: { opened?: unknown } | undefined) => line?.opened,
     readGivenUp: (errors: string) =>
-      errors ? { reason: 'other', detail: errors.trim() } : undefined,
+      errors.includes('luck') ? { reason: 'other', detail: errors.trim() } : undefined,
   } as unknown as TurnProcess;
 }
 

@@ -9,6 +9,10 @@ if (mode === 'gives up') {
   process.stderr.write('no luck\n');
   process.exit(1);
 }
+if (mode === 'ends oddly') {
+  process.stderr.write('The moon is in the wrong house.\n');
+  process.exit(7);
+}
 process.stdout.write(`${JSON.stringify({ opened: mode === 'other' ? 'another' : session })}\n`);
 if (mode === 'stubborn') process.on('SIGINT', () => {});
 write({ settings: { permissions: mode === 'looser' ? 'full' : 'read_only' } });
