@@ -42,7 +42,6 @@ const coreCertifications: ReadonlySet<CertificationId> = new Set([
   'CertNativeResumeOnlyLatestMessage',
   'CertSessionIdentity',
   'CertExactDelivery',
-  'CertServiceDeathMidTurn',
   'CertProcessDeathMidTurn',
   'CertFailures',
   'CertApprovalByHost',

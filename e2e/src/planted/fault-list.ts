@@ -110,7 +110,6 @@ const everywhere: readonly PlantedFault[] = [
 
 /** Faults in what one turn does, or says of itself. */
 const inTurns: readonly PlantedFault[] = [
-  { name: 'forgets turns', certification: 'CertServiceDeathMidTurn', layer: 'forgets_turns' },
   { name: 'forgets turns', certification: 'CertProcessDeathMidTurn', layer: 'forgets_turns' },
   { name: 'takes errors for answers', certification: 'CertFailures', layer: 'answers_errors' },
   { name: 'hears no interrupt', certification: 'CertInterrupt', layer: 'ignores_interrupts' },

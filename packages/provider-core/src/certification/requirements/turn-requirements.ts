@@ -14,7 +14,6 @@ import { interruptedTurnFinishes } from '../cases/interrupted-turn-finishes.js';
 import { processDeathMidTurn } from '../cases/process-death-mid-turn.js';
 import { processOutlivesService } from '../cases/process-outlives-service.js';
 import { questionByHost } from '../cases/question-by-host.js';
-import { serviceDeathMidTurn } from '../cases/service-death-mid-turn.js';
 import { steerRunningTurn } from '../cases/steer.js';
 import { turnParking } from '../cases/turn-parking.js';
 import { turnReplay } from '../cases/turn-replay.js';
@@ -62,17 +61,11 @@ export const turnRequirements = {
     requiredBy: ({ capabilities }) => capabilities.process.outlives,
     prove: processOutlivesService,
   },
-  CertServiceDeathMidTurn: {
-    behaviour: 'Where the CLI dies with its service, the turn id brings the session back, unsent.',
-    requiredBy: (claims) => continues(claims) && !claims.capabilities.process.outlives,
-    prove: serviceDeathMidTurn,
-    covers: ['B08', 'B124'],
-  },
   CertProcessDeathMidTurn: {
     behaviour: 'The CLI dies after it took a message: the turn is settled, and finished by its id.',
     requiredBy: continues,
     prove: processDeathMidTurn,
-    covers: ['B90'],
+    covers: ['B08', 'B90', 'B124'],
   },
   CertFailures: {
     behaviour: 'Each failure of the model has its type; no error and no empty text is an answer.',
