@@ -12,7 +12,7 @@ export interface FuzzText {
 const pane = ['claude-code tmux'];
 /** Newer panes wrap a collapsed paste, remove what cannot be seen, and take less. */
 const newerPane = ['claude-code tmux 2.1.332'];
-/** A leading command of the CLI's own acts there. */
+/** A command of the CLI's own acts there, and a file that is named is brought in. */
 const claude = ['claude-code tmux', 'claude-code structured'];
 
 function texts(
@@ -29,8 +29,8 @@ const acting = [
   ...texts('leading /command', claude, '/clear', '/help me', '/compact now', '/exit'),
   ...texts('leading /path', [], '/etc/hosts is a path', '//comment', '/usr/bin/env sh -c x'),
   ...texts('leading #', [], '#remember this', '# A heading\n\ntext'),
-  ...texts('leading @', pane, '@notes.txt', '@nobody-there says hello', '@'),
-  ...texts('@ inside', pane, 'what is @notes.txt about?', 'mail me @home @work please'),
+  ...texts('leading @', claude, '@notes.txt', '@nobody-there says hello', '@'),
+  ...texts('@ inside', claude, 'what is @notes.txt about?', 'mail me @home @work please'),
   ...texts('leading -', [], '-- dashes', '-p', '--help', '- an item'),
   ...texts('exit word', pane, 'exit', 'quit', ':q', ' exit'),
   ...texts(
@@ -69,6 +69,7 @@ const scripts = [
   ...texts('NBSP', [], 'a\u00a0b', '1\u202f000'),
   ...texts('BOM', ['claude-code tmux'], 'a \ufeff b', '\ufeffat the start'),
   ...texts('U+2028', newerPane, 'a\u2028b', 'a\u2029b'),
+  ...texts('unassigned', pane, 'a \u{a2dd3} b', '\u0378'),
   ...texts('right to left', newerPane, 'שלום עולם', 'a \u202eb\u202c c'),
 ];
 

@@ -115,10 +115,11 @@ async function sendMadeTexts(
   { runs, seed }: FuzzRuns,
 ): Promise<void> {
   const isPane = cell.provider === 'claude-code' && cell.way === 'tmux';
-  // A made text may happen to begin like a command, which the CLI cannot carry as text.
+  // A made text may happen to begin like a command or to name the file that is there.
   const mayRefuse = isPane ? ['claude-code tmux'] : [];
   const property = fc.asyncProperty(madeText, async (text) => {
-    const acts = cell.provider === 'claude-code' && text.startsWith('/');
+    const acts =
+      cell.provider === 'claude-code' && (text.startsWith('/') || text.includes('@notes.txt'));
     const allowed = acts ? [`${cell.provider} ${cell.way}`] : mayRefuse;
     return sendOne(place, cell, tally, { class: 'made', text, mayRefuse: allowed });
   });

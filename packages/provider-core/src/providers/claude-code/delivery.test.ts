@@ -27,6 +27,7 @@ describe('planDelivery', () => {
     ['trailing_mention', 'ask @someone'],
     ['resource_mention', 'ask @agent-reviewer to look'],
     ['resource_mention', 'read @docs:file://x please'],
+    ['unassigned_character', 'a \u{a2dd3} b'],
     ['image_path', '/tmp/picture.png'],
     ['image_path', 'look:\nfirst /tmp/picture.png'],
     ['image_path', 'look:\n"./a b.jpg"\nnow'],

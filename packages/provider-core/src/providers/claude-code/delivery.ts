@@ -116,6 +116,12 @@ const REFUSALS: readonly Refusal[] = [
     applies: (text) => /(^|\s)@(agent-|"|[^\s:@]+:[^\s])/.test(text),
   },
   {
+    reason: 'unassigned_character',
+    detail:
+      'what stands for no character of Unicode is not shown, so that the composer cannot be checked.',
+    applies: (text) => /\p{Cn}/u.test(text),
+  },
+  {
     reason: 'image_path',
     detail: 'the path of an image becomes the image.',
     applies: (text) => text.split('\n').some(isImagePath),
