@@ -110,7 +110,7 @@ const everywhere: readonly PlantedFault[] = [
 
 /** Faults in what one turn does, or says of itself. */
 const inTurns: readonly PlantedFault[] = [
-  { name: 'forgets turns', certification: 'CertProcessDeathMidTurn', layer: 'forgets_turns' },
+  { name: 'renames turns', certification: 'CertProcessDeathMidTurn', layer: 'renames_turns' },
   { name: 'takes errors for answers', certification: 'CertFailures', layer: 'answers_errors' },
   { name: 'hears no interrupt', certification: 'CertInterrupt', layer: 'ignores_interrupts' },
   { name: 'tells lies of steering', certification: 'CertSteer', layer: 'claims_steering' },

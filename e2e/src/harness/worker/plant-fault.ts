@@ -47,6 +47,10 @@ const plants: Readonly<Record<string, Plant>> = {
   },
   never_waits: (action) =>
     'options' in action ? { ...action, options: { ...action.options, waitFor: 'turn' } } : action,
+  renames_turns: (action) =>
+    'options' in action && action.options.turnId
+      ? { ...action, options: { ...action.options, turnId: crypto.randomUUID() } }
+      : action,
   stays_put: (action) => {
     if (!('options' in action)) return action;
     const { transport: _transport, ...options } = action.options;
