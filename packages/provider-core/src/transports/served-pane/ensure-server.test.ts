@@ -157,6 +157,13 @@ describe('the watchdog', () => {
     await Promise.all([untilDead(inTurn.record), untilDead(withClient.record)]);
   });
 
+  it('stops a server whose folder was removed', async () => {
+    const { record, place } = await ensure('a');
+    await rm(place.dir, { recursive: true, force: true });
+
+    await untilDead(record);
+  });
+
   it('that was killed is replaced by one that does the same', async () => {
     const server = await ensure('a');
     process.kill(server.record.watchdog?.pid ?? 0, 'SIGKILL');

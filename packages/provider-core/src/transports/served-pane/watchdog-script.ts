@@ -82,7 +82,8 @@ in_turn() {
 }
 # Said before it is done: whoever opens a session marks it first and then looks for this file.
 stop_unless() {
-  : >"$dir/stopping"
+  # A colon instead would end this script where the folder is gone, and leave the server.
+  { true >"$dir/stopping"; } 2>/dev/null
   if "$@"; then rm -f "$dir/stopping"; return; fi
   alive && kill -TERM "$server"
   for _ in 1 2 3 4 5; do alive || break; sleep 1; done
@@ -95,7 +96,7 @@ while alive; do
   # Every look is a fork or two for as long as the server lives; the log is looked at less often.
   looks=$((looks + 1))
   if [ $((looks % ${LOOKS_A_LOG})) = 0 ] && [ -f "$dir/server.log" ] &&
-    [ "$(wc -c <"$dir/server.log")" -gt ${LOG_BYTES} ]; then : >"$dir/server.log"; fi
+    [ "$(wc -c <"$dir/server.log")" -gt ${LOG_BYTES} ]; then true >"$dir/server.log"; fi
   if connected; then idle=0 looks=0 limit=${idleSeconds}; else idle=$((idle + ${lookSeconds})); fi
   if ! ours; then stop_unless ours
   elif ! wanted; then stop_unless wanted
