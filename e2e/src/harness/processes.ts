@@ -42,7 +42,7 @@ export async function killUntilGone(find: () => Promise<readonly ProcessSight[]>
       for (const process of left) await killProcess(process, killed);
       return left.length === 0;
     },
-    { deadlineMs: 15_000 },
+    { deadlineMs: 60_000 },
   );
   return killed.size;
 }
