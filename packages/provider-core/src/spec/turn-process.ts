@@ -24,6 +24,8 @@ export interface TurnProcess {
   readonly readOpened: (value: unknown) => string | undefined;
   /** Why the process gave up, from its standard error; absent where it does not say. */
   readonly readGivenUp: (errors: string) => GivenUp | undefined;
+  /** Whether a line of its standard error is one that a process writes which does not end. */
+  readonly isNotice: (line: string) => boolean;
 }
 
 /** A short JSON-RPC exchange over standard input and output that calls no model. */

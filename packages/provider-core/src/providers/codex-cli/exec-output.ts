@@ -32,3 +32,14 @@ const REASONS: readonly (readonly [RegExp, GivenUp['reason']])[] = [
   [/no rollout found/, 'no_record'],
   [/failed to read session metadata/, 'unusable_record'],
 ];
+
+/** A warning, a line of its log, or word of where it reads the message from. */
+export function isNotice(line: string): boolean {
+  return NOTICES.some((pattern) => pattern.test(line));
+}
+
+const NOTICES: readonly RegExp[] = [
+  /^WARNING: /,
+  /^\d{4}-\d{2}-\d{2}T\S+ +(?:ERROR|WARN|INFO|DEBUG|TRACE) /,
+  /^Reading (?:prompt|additional input) from stdin\.\.\.$/,
+];

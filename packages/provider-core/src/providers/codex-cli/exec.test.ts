@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { PermissionLevel, SessionConfig } from '../../spec/session-config.js';
 import { encodeMessage, findExecRefusal } from './exec-delivery.js';
 import { codexCreation, levelOfSandbox, planTurnLaunch, sandboxOf } from './exec-launch.js';
-import { readGivenUp, readOpened, readSettings } from './exec-output.js';
+import { isNotice, readGivenUp, readOpened, readSettings } from './exec-output.js';
 
 const THREAD = '01a22864-30dd-7132-a802-f90afa03ae9b';
 const LEVELS: readonly PermissionLevel[] = ['read_only', 'ask', 'edit', 'full'];
@@ -156,6 +156,17 @@ describe('what exec says', () => {
     });
     expect(readGivenUp('WARNING: the word Error: inside\n')).toBeUndefined();
     expect(readGivenUp('')).toBeUndefined();
+  });
+
+  it('is not what it writes when it goes on', () => {
+    // Said by 0.171.0 in every run with a home below the system's folder for temporary files.
+    const said = 'WARNING: proceeding, even though we could not create PATH aliases: Refusing';
+
+    expect(isNotice(said)).toBe(true);
+    expect(isNotice('2026-11-29T18:00:00.000001Z ERROR codex_core::skills: no skill')).toBe(true);
+    expect(isNotice('Reading prompt from stdin...')).toBe(true);
+    expect(isNotice('thread main panicked at core.rs: no luck')).toBe(false);
+    expect(isNotice('Not today.')).toBe(false);
   });
 });
 

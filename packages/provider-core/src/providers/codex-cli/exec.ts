@@ -3,7 +3,7 @@ import type { ServedRecord } from '../../spec/served-pane.js';
 import type { TurnProcess } from '../../spec/turn-process.js';
 import { encodeMessage, findExecRefusal } from './exec-delivery.js';
 import { codexCreation, planTurnLaunch } from './exec-launch.js';
-import { readGivenUp, readOpened, readSettings } from './exec-output.js';
+import { isNotice, readGivenUp, readOpened, readSettings } from './exec-output.js';
 import { codexProtocol } from './protocol.js';
 
 /** Codex without a server: `codex exec`, a process for each turn, on the same threads and rollouts. */
@@ -24,6 +24,7 @@ export function execProcess(record: ServedRecord): TurnProcess {
     readSettings,
     readOpened,
     readGivenUp,
+    isNotice,
   };
 }
 

@@ -118,6 +118,15 @@ describe('a process for one turn', () => {
     });
   });
 
+  it('that is killed before its session, with a notice alone, is told as lost', async () => {
+    const open = await openWith('is killed early');
+    await submit(open);
+
+    const [last] = (await followed(open, () => false)).slice(-1);
+
+    expect(last).toMatchObject({ kind: 'transport_lost' });
+  });
+
   it('that opens another session than the one asked for is ended', async () => {
     const open = await openWith('other');
     await submit(open);
@@ -173,6 +182,7 @@ function wayThat(mode: string): TurnProcess {
     },
     readSettings: (line: { settings?: unknown } | undefined) => line?.settings,
     readOpened: (line: { opened?: unknown } | undefined) => line?.opened,
+    isNotice: (line: string) => line.startsWith('Notice'),
     readGivenUp: (errors: string) =>
       errors.includes('luck') ? { reason: 'other', detail: errors.trim() } : undefined,
   } as unknown as TurnProcess;

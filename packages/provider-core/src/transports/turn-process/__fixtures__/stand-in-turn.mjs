@@ -9,6 +9,10 @@ if (mode === 'gives up') {
   process.stderr.write('no luck\n');
   process.exit(1);
 }
+if (mode === 'is killed early') {
+  process.stderr.write('Notice: the moon is full.\n');
+  process.kill(process.pid, 'SIGKILL');
+}
 if (mode === 'ends oddly') {
   process.stderr.write('The moon is in the wrong house.\n');
   process.exit(7);
