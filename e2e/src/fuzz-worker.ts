@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Agent, isTurnError } from '@holdfast/agent';
-import type { FuzzOutcome } from './fuzz/fuzz-service.js';
+import type { FuzzOutcome } from './fuzz/fuzz-process.js';
 
 /** A service with one agent at a time: each line is a text to send, and is answered by what became of it. */
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();

@@ -5,13 +5,13 @@ import { startModelLifetime } from '../harness/model-lifetime.js';
 import { createPlace } from '../harness/place.js';
 import { RealSubject } from '../harness/real-subject.js';
 import type { FuzzCell } from './fuzz-cell.js';
-import { type FuzzService, startFuzzService } from './fuzz-service.js';
+import { type FuzzProcess, startFuzzProcess } from './fuzz-process.js';
 
 const NOTES = 'notes that nobody sent';
 
 /** Where one cell's texts go in and come out. */
 export interface FuzzPlace extends AsyncDisposable {
-  readonly service: FuzzService;
+  readonly service: FuzzProcess;
   /** Every request of the conversation itself, oldest first. */
   readonly requests: () => readonly ModelRequest[];
   /** What should not be in the working directory, or is no more as it was. */
@@ -31,7 +31,7 @@ async function createCliPlace(
 ): Promise<FuzzPlace> {
   const subject = await RealSubject.create({ cli, layer: 'agent' });
   const { home, stateDir, workingDir } = subject.place;
-  const service = startFuzzService({
+  const service = startFuzzProcess({
     home,
     agent: {
       ...subject.config(),
@@ -58,7 +58,7 @@ async function createModelPlace({ provider }: FuzzCell): Promise<FuzzPlace> {
   const lifetime = await startModelLifetime();
   const { home, stateDir, workingDir } = place;
   const version = provider === 'google' ? 'v1beta' : 'v1';
-  const service = startFuzzService({
+  const service = startFuzzProcess({
     home,
     agent: {
       provider,

@@ -34,6 +34,7 @@ export interface ToolDiagnosis {
   readonly problem?: string | undefined;
 }
 
+/** One CLI: whether it is there, what was certified for it, and where it keeps its sessions. */
 export interface ProviderDiagnosis extends ToolDiagnosis {
   readonly provider: string;
   readonly home: string;
@@ -45,6 +46,7 @@ export interface ProviderDiagnosis extends ToolDiagnosis {
   readonly ways: Readonly<Partial<Record<Way, readonly string[]>>>;
 }
 
+/** One session of the state directory, as its record and the machine tell. */
 export interface SessionDiagnosis {
   readonly provider: string;
   readonly nativeSessionId: string;
@@ -56,6 +58,7 @@ export interface SessionDiagnosis {
   readonly updatedAt: string;
 }
 
+/** A process of a session that should have none. */
 export interface LeftoverProcess {
   readonly pid: number;
   /** `dead_session`: its session is closed or lost. `unknown_session`: no session of this state directory. */
@@ -87,6 +90,7 @@ export async function diagnose({
   };
 }
 
+/** Where to look. */
 export interface DiagnoseOptions {
   readonly stateDir?: string | undefined;
 }

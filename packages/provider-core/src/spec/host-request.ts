@@ -22,6 +22,7 @@ export interface QuestionRequest {
   readonly detail: string;
 }
 
+/** One question with its choices. */
 export interface HostQuestion {
   /** The key under which the answer is given. */
   readonly id: string;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { createDeferred } from '../harness/deferred.js';
 
 /** What a service is made with: a provider's configuration as the harness wrote it, and how it is driven. */
-export interface FuzzServiceOptions {
+export interface FuzzProcessOptions {
   readonly home: string;
   readonly agent: Readonly<Record<string, unknown>>;
 }
@@ -16,7 +16,7 @@ export type FuzzOutcome =
   | { readonly outcome: 'failed'; readonly message: string };
 
 /** A service process that sends one text after the other, as a user's own would. */
-export interface FuzzService {
+export interface FuzzProcess {
   /** `fresh`: in a session of its own. */
   readonly send: (text: string, options?: { readonly fresh?: boolean }) => Promise<FuzzOutcome>;
   /** Closes its sessions and ends. */
@@ -26,7 +26,7 @@ export interface FuzzService {
 const program = fileURLToPath(new URL('./fuzz-worker.js', import.meta.url));
 
 /** Starts a service in a scrubbed environment with a home of its own. */
-export function startFuzzService({ home, agent }: FuzzServiceOptions): FuzzService {
+export function startFuzzProcess({ home, agent }: FuzzProcessOptions): FuzzProcess {
   const child: ChildProcessWithoutNullStreams = spawn(process.execPath, [program], {
     cwd: home,
     env: { PATH: process.env['PATH'] ?? '', HOME: home, LANG: 'C.UTF-8' },
