@@ -7,13 +7,13 @@ const first = 'Remember the codeword heron.';
 /** CertTransportMove: one session moves between a pane and the protocol; one native id, nothing sent twice. */
 export async function transportMove(subject: CertificationSubject): Promise<void> {
   const messages = [first];
-  let { handle } = await subject.start(first, { transport: 'tmux' });
+  let { handle } = await subject.start(first, { transport: 'tmux', tmuxOnPath: true });
   const nativeSessionId = subject.nativeSessionId(handle);
 
   for (const [move, transport] of (['structured', 'tmux', 'structured'] as const).entries()) {
     const message = `What is the codeword? (move ${move} is to ${transport})`;
     messages.push(message);
-    const turn = await subject.continue(handle, message, { transport });
+    const turn = await subject.continue(handle, message, { transport, tmuxOnPath: true });
     assert.match(turn.answer, /heron/, `the answer through ${transport}`);
     assert.equal(subject.providerFields(turn.handle)['transport'], transport);
     assert.equal(subject.nativeSessionId(turn.handle), nativeSessionId);
