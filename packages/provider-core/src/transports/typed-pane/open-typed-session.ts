@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { StaleHandleError } from '../../errors/continuation-error.js';
 import { CliUnusableError, SessionBusyError } from '../../errors/turn-error.js';
 import type { TypedPane } from '../../spec/typed-pane.js';
+import { endProcesses } from '../../state/process-tree.js';
 import type {
   EffectiveSettings,
   OpenRequest,
@@ -22,7 +23,7 @@ import { findPageInTheWay } from './page-in-the-way.js';
 import { answerRequest } from './pane-requests.js';
 import { takeRecordCursor } from './read-session-record.js';
 import { createRunningDelivery } from './running-delivery.js';
-import { nativeIdOf } from './session-files.js';
+import { listOwnProcesses, nativeIdOf } from './session-files.js';
 import { findSpoolEnd } from './signal-spool.js';
 import { steerSession } from './steer-session.js';
 import { submitMessage } from './submit-message.js';
@@ -101,8 +102,18 @@ async function attach(parts: OpenParts & { readonly found: PresentPane }): Promi
 
 async function launch(parts: OpenParts & { readonly deadPane: PaneObservation }): Promise<Opened> {
   const { pane, resumed } = await launchPane(parts);
-  const report = await waitForStart(pane, parts.request);
-  return { pane, recovered: resumed, report };
+  try {
+    return { pane, recovered: resumed, report: await waitForStart(pane, parts.request) };
+  } catch (error) {
+    // Another session than the one asked for: it got no message, and would stand in the way of every later turn.
+    if (error instanceof StaleHandleError) await endStranger(pane);
+    throw error;
+  }
+}
+
+async function endStranger({ context, server, paneId }: LivePane): Promise<void> {
+  await endProcesses(listOwnProcesses(context), { graceMs: 0 });
+  await server.killPane(paneId);
 }
 
 async function createOpenSession({
