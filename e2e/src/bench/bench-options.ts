@@ -44,6 +44,11 @@ export function readBenchOptions(): BenchOptions {
     provider: values.provider,
     cliVersion: values['cli-version'],
     // `5` asks for 5a too, and a suite that has 5a is run for it.
-    wants: (row) => !only || only.some((asked) => row.startsWith(asked) || asked.startsWith(row)),
+    wants: (row) => !only || only.some((asked) => isPartOf(row, asked) || isPartOf(asked, row)),
   };
+}
+
+/** `10a` is a part of `10` and none of `1`. */
+function isPartOf(part: string, whole: string): boolean {
+  return part.startsWith(whole) && !/^\d/.test(part.slice(whole.length));
 }

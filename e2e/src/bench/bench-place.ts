@@ -14,6 +14,9 @@ import type { ProviderFixture } from '../harness/providers/provider-fixture.js';
 import { createTmuxDoor, type TmuxDoor } from '../harness/tmux.js';
 import { startTimingModel, type TimingModel } from './timing-model.js';
 
+/** How a session of ours is driven. */
+export type BenchWay = 'tmux' | 'structured' | 'per_turn';
+
 /** Where one suite measures: a home, a model, our library and a second tmux server for the probes, all with one CLI. */
 export class BenchPlace implements AsyncDisposable {
   readonly cli: CliUnderTest;
@@ -66,12 +69,13 @@ export class BenchPlace implements AsyncDisposable {
   async start(
     message: string,
     stateDir = this.place.stateDir,
+    way: BenchWay = 'tmux',
   ): Promise<CodingProviderSessionHandle> {
     const { handle } = await startCodingAgentSession({
       // The list of CLIs is data; the library checks that it has the provider.
       provider: this.cli.provider as Parameters<typeof startCodingAgentSession>[0]['provider'],
-      transport: 'tmux',
-      config: this.config,
+      transport: way === 'tmux' ? way : 'structured',
+      config: { ...this.config, ...(way === 'per_turn' ? { processLifetime: 'turn' } : {}) },
       message,
       stateDir,
     });

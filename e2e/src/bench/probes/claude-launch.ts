@@ -46,22 +46,27 @@ export async function planClaude(
       ...['--permission-mode', 'default', '--settings', path],
       ...['--setting-sources', 'user', '--model', place.fixture.model],
     ],
-    env: {
-      ...PROBE_TMUX_ENV,
-      HOME: place.place.home,
-      CLAUDE_CONFIG_DIR: place.cliHome,
-      ANTHROPIC_BASE_URL: place.model.baseUrl,
-      ANTHROPIC_AUTH_TOKEN: BENCH_KEY,
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: '0',
-      CLAUDE_CODE_RESUME_THRESHOLD_MINUTES: '99999999',
-      DISABLE_AUTOUPDATER: '1',
-    },
+    env: claudeEnv(place),
     arm: async (text) => {
       if (hooks.gateOf === undefined) return;
       await writeFile(join(folder, 'gate-text'), `"prompt":${JSON.stringify(text)}\n`);
       await writeFile(join(folder, 'gate-armed'), 'probe default\n');
     },
+  };
+}
+
+/** Environment of a bare Claude Code in the bench's home. */
+export function claudeEnv(place: BenchPlace): Record<string, string> {
+  return {
+    ...PROBE_TMUX_ENV,
+    HOME: place.place.home,
+    CLAUDE_CONFIG_DIR: place.cliHome,
+    ANTHROPIC_BASE_URL: place.model.baseUrl,
+    ANTHROPIC_AUTH_TOKEN: BENCH_KEY,
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: '0',
+    CLAUDE_CODE_RESUME_THRESHOLD_MINUTES: '99999999',
+    DISABLE_AUTOUPDATER: '1',
   };
 }
 

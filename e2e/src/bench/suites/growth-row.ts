@@ -3,7 +3,11 @@ import { type BenchRow, compare, momentsOf } from '../bench-row.js';
 import type { SuiteRequest } from './suite.js';
 
 /** Row 10e: our own time a turn with the longest history against the shortest; nothing where only one was measured. */
-export function growthRow({ cli }: SuiteRequest, sizes: readonly Series[]): readonly BenchRow[] {
+export function growthRow(
+  { cli }: SuiteRequest,
+  sizes: readonly Series[],
+  row = '10e',
+): readonly BenchRow[] {
   const shortest = sizes[0];
   const longest = sizes.at(-1);
   if (!shortest || !longest || sizes.length < 2) return [];
@@ -11,7 +15,7 @@ export function growthRow({ cli }: SuiteRequest, sizes: readonly Series[]): read
   return [
     compare(
       {
-        row: '10e',
+        row,
         provider: cli.provider,
         cliVersion: cli.version,
         what: 'own time a turn with the longest history / with 10 turns',

@@ -1,7 +1,9 @@
 import type { CliUnderTest } from '../../harness/cli-under-test.js';
 import { claudeRecovery } from './claude-recovery.js';
+import { claudeOneCall, claudeStructuredWarm } from './claude-structured.js';
 import { claudeWarm } from './claude-warm.js';
 import { codexRecovery } from './codex-recovery.js';
+import { codexOneCall, codexStructuredWarm } from './codex-structured.js';
 import { codexWarm } from './codex-warm.js';
 import { claudeDelivery, codexDelivery } from './delivery.js';
 import { codexIdle } from './idle-sessions.js';
@@ -11,6 +13,10 @@ import type { Suite } from './suite.js';
 
 const suites: readonly Suite[] = [
   journal,
+  claudeStructuredWarm,
+  codexStructuredWarm,
+  claudeOneCall,
+  codexOneCall,
   claudeWarm,
   codexWarm,
   claudeRecovery,
