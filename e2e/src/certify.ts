@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { casesOf } from '@holdfast/provider-core/certification';
+import { listModelProviders } from '@holdfast/provider-core';
+import { casesOf, certificationIds } from '@holdfast/provider-core/certification';
+import { listHistoryJobs, proveHistoryOnce } from './certify/api/prove-history.js';
 import type { CertificationOutcome, CertificationRow } from './certify/certification-row.js';
 import { writeCertificationTable } from './certify/certification-table.js';
 import { claimsUnderTest, listJobs } from './certify/list-jobs.js';
@@ -15,10 +17,13 @@ import { runPlantedFaults } from './planted/run-planted-faults.js';
  * provider-core and through agent. `--json` prints one row each; `--planted` runs the faults that the proofs must catch.
  */
 const options = readCommandLine();
-const clis = await readClisUnderTest({
-  provider: options.provider,
-  cliVersion: options['cli-version'],
-});
+const isOfModelApi = listModelProviders().includes(options.provider ?? '');
+const clis = isOfModelApi
+  ? []
+  : await readClisUnderTest({
+      provider: options.provider,
+      cliVersion: options['cli-version'],
+    });
 
 if (options.planted) {
   endWithCount(await runPlantedFaults(clis, options));
@@ -28,8 +33,12 @@ if (options.planted) {
   const failed = rows.filter(({ status }) => status === 'failed').length;
   endWithCount({ passed: rows.length - failed, failed });
 } else {
-  const outcomes = await runJobs(listJobs(clis, options), Number(options.jobs), async (job) => {
-    const outcome = await proveOnce(job);
+  const jobs = [
+    ...listJobs(clis, options).map((job) => () => proveOnce(job)),
+    ...listHistoryJobs(options).map((job) => () => proveHistoryOnce(job)),
+  ];
+  const outcomes = await runJobs(jobs, Number(options.jobs), async (prove) => {
+    const outcome = await prove();
     report(outcome);
     return outcome;
   });
@@ -68,7 +77,7 @@ async function writeTable(rows: readonly CertificationRow[]): Promise<void> {
 function total(rows: readonly CertificationRow[]) {
   const failed = new Set(rows.filter(({ status }) => status === 'failed').map(({ id }) => id));
   const passed = [...new Set(rows.map(({ id }) => id))].filter((id) => !failed.has(id));
-  const cases = new Set(passed.flatMap(casesOf));
+  const cases = new Set(certificationIds.filter((id) => passed.includes(id)).flatMap(casesOf));
   const { length: rowCount } = rows;
   return { total: true, rows: rowCount, certifications: passed.length, cases: cases.size };
 }

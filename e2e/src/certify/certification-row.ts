@@ -1,19 +1,24 @@
 import type { Way } from '@holdfast/provider-core';
-import type { CertificationId } from '@holdfast/provider-core/certification';
+import type {
+  CertificationId,
+  HistoryCertificationId,
+} from '@holdfast/provider-core/certification';
 
 /** The layer that was driven. */
 export type CertifiedLayer = 'provider-core' | 'agent';
 
 /** What one run of one certification showed. */
 export interface CertificationRow {
-  readonly id: CertificationId;
+  readonly id: CertificationId | HistoryCertificationId;
   readonly provider: string;
-  readonly way: Way;
+  readonly way: Way | 'api';
+  /** The CLI's; of a model API, the package that speaks to it. */
   readonly cliVersion: string;
   /** The major version of the Node that drove it. */
   readonly node: string;
   readonly layer: CertifiedLayer;
-  readonly evidence: 'real-binary';
+  /** `scripted-api`: real processes and tool servers, the vendor's own package, a model on the loopback address. */
+  readonly evidence: 'real-binary' | 'scripted-api';
   readonly status: 'passed' | 'failed';
   readonly ms: number;
 }

@@ -5,6 +5,7 @@ import {
   certificationIds,
   requirements,
 } from '@holdfast/provider-core/certification';
+import { renderHistoryTable } from './api/history-table.js';
 import type { CertificationRow } from './certification-row.js';
 
 const START = '<!-- certification-table: written by `npm run certify -- --write` -->';
@@ -35,7 +36,7 @@ export async function writeCertificationTable(
     return `### ${provider}\n\n${renderVerbs(own)}\n${renderTable(own, rows)}`;
   });
   const nodes = [...new Set(rows.map(({ node }) => node))].sort().join(', ');
-  const told = `Driven by Node ${nodes}.\n\n${renderBehaviours()}\n${tables.join('\n')}`;
+  const told = `Driven by Node ${nodes}.\n\n${renderBehaviours()}\n${[...tables, renderHistoryTable(rows)].join('\n')}`;
   await writeFile(page, `${before}${START}\n\n${told}\n${END}${after}`);
 }
 

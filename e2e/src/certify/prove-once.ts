@@ -1,18 +1,17 @@
-import { requirements } from '@holdfast/provider-core/certification';
+import { type CertificationId, requirements } from '@holdfast/provider-core/certification';
 import { RealSubject } from '../harness/real-subject.js';
 import type { RealSubjectOptions } from '../harness/real-subject-options.js';
 import type { PlantedFault } from '../planted/fault-list.js';
 import { plantInMachine } from '../planted/plant-in-machine.js';
 import { wrapCli } from '../planted/wrap-cli.js';
 import type { CertificationOutcome, CertificationRow } from './certification-row.js';
+import { withLimit } from './with-limit.js';
 
-/** A proof that takes longer hangs; what it started is ended with it. */
-const CASE_LIMIT_MS = 600_000;
 /** What a planted fault keeps from happening need not be waited for long. */
 const PLANTED_DEADLINE_MS = 10_000;
 
 export interface ProofJob extends RealSubjectOptions {
-  readonly certification: CertificationRow['id'];
+  readonly certification: CertificationId;
   /** A fault that the proof must catch. */
   readonly fault?: PlantedFault;
 }
@@ -62,20 +61,4 @@ async function plant(subject: RealSubject, fault: PlantedFault, binary: string):
   subject.useDeadline(PLANTED_DEADLINE_MS);
   if (fault.cli) subject.useBinary(await wrapCli(fault.cli, binary, subject.place.root));
   if (fault.machine) plantInMachine(subject, fault.machine);
-}
-
-async function withLimit(proof: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`The proof did not end within ${CASE_LIMIT_MS} ms.`)),
-      CASE_LIMIT_MS,
-    );
-  });
-  proof.catch(() => {});
-  try {
-    await Promise.race([proof, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

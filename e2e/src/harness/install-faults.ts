@@ -21,6 +21,7 @@ export function installFaults(): void {
 }
 
 function readFault(variable: string, signal: 'SIGKILL' | 'SIGSTOP') {
-  const [step, nth] = (process.env[variable] ?? '').split(':');
-  return step ? { step, nth: Number(nth ?? 1), signal } : undefined;
+  // A step's own name may hold colons.
+  const [, step, nth] = /^(.+):(\d+)$/.exec(process.env[variable] ?? '') ?? [];
+  return step ? { step, nth: Number(nth), signal } : undefined;
 }

@@ -72,7 +72,7 @@ const plants: Readonly<Record<string, Plant>> = {
   },
   forgets_turns: async (action, { stateDir }) => {
     await rm(join(stateDir, 'starts'), { recursive: true, force: true });
-    const id = 'handle' in action ? action.handle['native_session_id'] : undefined;
+    const id = 'handle' in action ? action.handle?.['native_session_id'] : undefined;
     if (id !== undefined) {
       const session = join(
         stateDir,

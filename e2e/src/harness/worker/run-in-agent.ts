@@ -1,6 +1,7 @@
 import { Agent, decodeAgentSessionHandle, encodeAgentSessionHandle } from '@holdfast/agent';
 import type { HandleJson } from '@holdfast/provider-core/certification';
 import { hostOf, messageOf } from './host-of-worker.js';
+import { runWithHistory } from './run-with-history.js';
 import { type OrderTarget, reportLine, reportTurn, type WorkerCommand } from './worker-command.js';
 
 /** Makes the call through an `Agent` that knows the session only by its handle. */
@@ -29,6 +30,8 @@ export async function runInAgent(command: WorkerCommand, target: OrderTarget): P
       agent.applyAgentSessionHandle(decodeAgentSessionHandle(action.handle));
       return reportLine({ type: 'result', result: await agent.close({ archive: action.archive }) });
     }
+    default:
+      return runWithHistory(command, action, target);
   }
 }
 

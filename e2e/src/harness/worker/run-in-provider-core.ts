@@ -46,5 +46,7 @@ export async function runInProviderCore(
       const result = await closeCodingAgentSession(JSON.stringify(handle), { stateDir, archive });
       return reportLine({ type: 'result', result });
     }
+    default:
+      throw new Error(`Only an agent can ${action.type}.`);
   }
 }

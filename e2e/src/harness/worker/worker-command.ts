@@ -1,10 +1,31 @@
 import { writeSync } from 'node:fs';
 import type { HostRequest, ImagePart, SteerResult } from '@holdfast/provider-core';
-import type { HandleJson, ScriptedDecision } from '@holdfast/provider-core/certification';
+import type {
+  HandleJson,
+  ScriptedDecision,
+  SpokenMessage,
+} from '@holdfast/provider-core/certification';
 import { plantInReport } from './plant-in-report.js';
+
+/** A call that only an agent has. */
+export type HistoryAction = {
+  readonly provider: string;
+  readonly agentConfig: HandleJson;
+} & (
+  | {
+      readonly type: 'converse';
+      readonly handle?: HandleJson | undefined;
+      readonly messages: readonly SpokenMessage[];
+      readonly options: WorkerTurnOptions;
+    }
+  | { readonly type: 'continue_without_handle'; readonly message: string }
+  /** Keeps the messages in the durable queue, tells that they are kept, and delivers them. */
+  | { readonly type: 'queue'; readonly handle: HandleJson; readonly messages: readonly string[] }
+);
 
 /** One call that a worker makes. */
 export type WorkerAction =
+  | HistoryAction
   | {
       readonly type: 'start';
       readonly provider: string;

@@ -9,6 +9,22 @@ export {
   listClaims,
 } from './claims.js';
 export { checkConversation, countMessage, expectError, withoutRequests } from './conversation.js';
+export type {
+  HistoryConfig,
+  HistorySubject,
+  HistoryTurnOptions,
+  LedgerTools,
+  LedgerTrick,
+  SpokenMessage,
+  ToolServerKind,
+} from './history-subject.js';
+export {
+  type HistoryCertificationId,
+  type HistoryRequirement,
+  historyCertificationIds,
+  historyRequirements,
+  listBoundHistoryRequirements,
+} from './requirements/history-requirements.js';
 export type { Requirement } from './requirements/requirement.js';
 export {
   type CertificationId,
