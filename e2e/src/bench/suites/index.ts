@@ -1,9 +1,12 @@
 import type { CliUnderTest } from '../../harness/cli-under-test.js';
+import { claudeHistory } from './claude-history.js';
 import { claudeRecovery } from './claude-recovery.js';
 import { claudeOneCall, claudeStructuredWarm } from './claude-structured.js';
 import { claudeWarm } from './claude-warm.js';
+import { codexHistory } from './codex-history.js';
 import { codexRecovery } from './codex-recovery.js';
 import { codexOneCall, codexStructuredWarm } from './codex-structured.js';
+import { codexThreads } from './codex-threads.js';
 import { codexWarm } from './codex-warm.js';
 import { claudeDelivery, codexDelivery } from './delivery.js';
 import { codexIdle } from './idle-sessions.js';
@@ -17,6 +20,9 @@ const suites: readonly Suite[] = [
   codexStructuredWarm,
   claudeOneCall,
   codexOneCall,
+  claudeHistory,
+  codexHistory,
+  codexThreads,
   claudeWarm,
   codexWarm,
   claudeRecovery,
