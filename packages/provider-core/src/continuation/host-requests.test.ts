@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApprovalHandler, HostRequest } from '../spec/host-request.js';
 import type { TurnEvent } from '../spec/turn-event.js';
+import { type Clock, systemClock } from '../time/clock.js';
 import { waitUntil } from '../time/wait-until.js';
+import type { OpenSession } from '../transports/session-transport.js';
+import { HostRequests } from './host-requests.js';
 import { LiveScript } from './live-script.js';
 import { beginScripted, type ScriptedTurnOptions } from './scripted-session.js';
+import type { TurnRun } from './turn-run.js';
 
 let root: string;
 beforeEach(async () => {
@@ -162,5 +166,27 @@ describe('approvals and questions of a turn', () => {
     expect(asked).toEqual(['call-1', 'call-1']);
     expect(script.decisions).toEqual([['call-1', { decision: 'allow' }]]);
     expect(script.provider.sent).toEqual(['build it']);
+  });
+
+  it('lets go of the deadline when a turn ends under a handler that never answers', async () => {
+    const waits: AbortSignal[] = [];
+    const clock: Clock = {
+      ...systemClock,
+      sleep: (_ms, signal) => {
+        if (signal) waits.push(signal);
+        return new Promise((_resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+        });
+      },
+    };
+    const options = { onApproval: () => new Promise(() => {}), limits: { approvalMs: 1 }, clock };
+    const requests = new HostRequests(
+      { options, emit: () => {} } as unknown as TurnRun,
+      {} as OpenSession,
+    );
+    requests.take(approval);
+    await until('the deadline to run', () => waits.length > 0);
+    requests[Symbol.dispose]();
+    expect(waits.map(({ aborted }) => aborted)).toEqual([true]);
   });
 });

@@ -70,8 +70,10 @@ export class HostRequests {
     const { onApproval, limits, clock } = this.#run.options;
     if (!onApproval) return { decision: { decision: 'deny' }, by: 'policy' };
     const isLate = new AbortController();
+    // Nobody waits for a request that was settled otherwise: a handler that never answers must not keep a service alive.
+    const over = AbortSignal.any([isLate.signal, settled.signal]);
     const deadline = clock
-      .sleep(limits.approvalMs, isLate.signal)
+      .sleep(limits.approvalMs, over)
       .then((): 'late' => 'late')
       .catch((): 'late' => 'late');
     const handling = Promise.resolve()
