@@ -29,7 +29,7 @@ export async function listCandidates(
     'transport',
     choice === 'auto'
       ? 'tmux is not installed, and it has no other way'
-      : `${choice} is not claimed`,
+      : `${choice} is not claimed${processLifetime === 'turn' ? ' with a process for each turn' : ''}`,
   );
 }
 
