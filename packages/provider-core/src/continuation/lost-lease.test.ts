@@ -44,6 +44,33 @@ describe('an owner that lost its lease', () => {
     expect(await readFile(record, 'utf8')).toBe(before);
     expect(await readdir(layout.turnsDir('scripted', nativeSessionId))).toHaveLength(2);
   });
+
+  it('interrupts nothing: what runs by then is another owner’s', async () => {
+    const provider = new ScriptedProvider();
+    provider.respond = () => [];
+    const plain = scriptedTransport(provider);
+    let interrupts = 0;
+    const caller = new AbortController();
+    const transport: SessionTransport = {
+      ...plain,
+      open: async (context, request) => ({
+        ...(await plain.open(context, request)),
+        submit: async () => {
+          const leases = leaseDir(join(root, 'home'), nativeSessionId);
+          await writeFile(join(leases, '99'), '{}');
+          caller.abort();
+        },
+        interrupt: async () => {
+          interrupts += 1;
+        },
+      }),
+    };
+    const { signal } = caller;
+    const stateDir = join(root, 'state');
+    const { turn } = await beginScripted(provider, 'hello', { stateDir, transport, signal });
+    await expect(turn).rejects.toMatchObject({ kind: 'session_busy', owner: { kind: 'ours' } });
+    expect(interrupts).toBe(0);
+  });
 });
 
 describe('the status of a handle', () => {

@@ -1,6 +1,7 @@
 import { StaleHandleError } from '../errors/continuation-error.js';
 import {
   BlockedError,
+  SessionBusyError,
   TimedOutError,
   TurnInterruptedError,
   UncertainDeliveryError,
@@ -222,8 +223,10 @@ export class TurnWatch {
   }
 
   async #interruptAndRead(): Promise<TurnReading> {
-    const { options, message } = this.#run;
+    const { options, message, fence } = this.#run;
     const { turnId } = message;
+    // Another owner's turn may run by now.
+    if (!fence.isCurrent()) throw new SessionBusyError({ kind: 'ours' });
     await this.#open.interrupt({ deadlineMs: options.limits.interruptMs, turnId });
     return this.#readStored();
   }

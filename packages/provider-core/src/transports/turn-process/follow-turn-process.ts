@@ -41,6 +41,7 @@ export async function* followTurnProcess(
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, request.signal]);
   signal.addEventListener('abort', () => queue.end(), { once: true });
+  if (signal.aborted) queue.end();
   const sources = [readOn(request, queue, signal), watchProcess(request, queue, signal)];
   try {
     yield* queue;

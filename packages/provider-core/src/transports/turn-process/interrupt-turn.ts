@@ -1,8 +1,8 @@
-import { TimedOutError } from '../../errors/turn-error.js';
+import { SessionBusyError, TimedOutError } from '../../errors/turn-error.js';
 import { endProcesses } from '../../state/process-tree.js';
 import { errorCode } from '../../state/state-error.js';
 import { waitUntil } from '../../time/wait-until.js';
-import type { SessionContext } from '../session-transport.js';
+import type { LeaseFence, SessionContext } from '../session-transport.js';
 import {
   findTurnLeader,
   listTurnProcesses,
@@ -12,10 +12,15 @@ import {
 import type { ProcessRecord } from './process-record.wire.js';
 
 /** Asks the turn's process to stop, as Ctrl-C does; past the deadline all of it is ended. Resolves when it is gone. */
-export async function interruptTurn(context: SessionContext, deadlineMs: number): Promise<void> {
+export async function interruptTurn(
+  context: SessionContext,
+  fence: LeaseFence,
+  deadlineMs: number,
+): Promise<void> {
   const { filesDir, clock } = context;
   const record = await readProcessRecord(filesDir);
   if (!record || observeTurnProcess(record) === 'dead') return;
+  if (!fence.isCurrent()) throw new SessionBusyError({ kind: 'ours' });
   sendInterrupt(record);
   try {
     await waitUntil(() => observeTurnProcess(record) === 'dead', {
@@ -28,6 +33,7 @@ export async function interruptTurn(context: SessionContext, deadlineMs: number)
   } catch (error) {
     context.logger.warn({ err: error }, 'interrupt by force');
   }
+  if (!fence.isCurrent()) throw new SessionBusyError({ kind: 'ours' });
   // Also what it started and left behind.
   const { left } = await endProcesses(listTurnProcesses(record, context), { graceMs: 0, clock });
   if (left.length === 0) return;

@@ -62,12 +62,14 @@ export class TurnProcessSession implements OpenSession {
   }
 
   interrupt({ deadlineMs }: InterruptOptions): Promise<void> {
-    return interruptTurn(this.#parts.context, deadlineMs);
+    const { context, request } = this.#parts;
+    return interruptTurn(context, request.fence, deadlineMs);
   }
 
   /** A process whose turn is over leaves at once, and takes its files with it; one that runs on is left alone. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const { way, context } = this.#parts;
-    await putAway(way, context);
+    const { way, context, request } = this.#parts;
+    // With the lease lost, what runs or has run by now is another owner's.
+    if (request.fence.isCurrent()) await putAway(way, context);
   }
 }

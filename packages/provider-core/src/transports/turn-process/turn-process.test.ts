@@ -164,6 +164,20 @@ describe('a process for one turn', () => {
     await expect(submit(open)).rejects.toMatchObject({ kind: 'session_busy' });
     expect(ownProcesses()).toEqual([]);
   });
+
+  it('is neither interrupted nor put away by who has lost the lease', async () => {
+    let isCurrent = true;
+    const open = await openWith('waits', { isCurrent: () => isCurrent });
+    await submit(open);
+    isCurrent = false;
+
+    const interrupted = open.interrupt({ deadlineMs: 1_000, turnId: 'turn' });
+    await expect(interrupted).rejects.toMatchObject({ kind: 'session_busy' });
+    await open[Symbol.asyncDispose]();
+
+    expect(ownProcesses()).toHaveLength(1);
+    expect(await readProcessRecord(root)).toBeDefined();
+  });
 });
 
 function wayThat(mode: string): TurnProcess {

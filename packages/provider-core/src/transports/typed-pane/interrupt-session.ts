@@ -1,3 +1,4 @@
+import { SessionBusyError } from '../../errors/turn-error.js';
 import { endProcesses } from '../../state/process-tree.js';
 import { isTmuxError } from '../tmux/tmux-error.js';
 import { type LivePane, pressKey, readPaneActivity } from './live-pane.js';
@@ -30,6 +31,7 @@ export async function interruptSession(
       if ((await pressEscape(pane)) === 'no_pane') break;
       await becomesIdle(pane, Math.min(end, clock.monotonicMs() + PATIENCE_MS));
     }
+    if (!pane.fence.isCurrent()) throw new SessionBusyError({ kind: 'ours' });
     await endProcesses(listOwnProcesses(pane.context), { graceMs: GRACE_MS });
   } finally {
     delivery.isInterrupted = false;
