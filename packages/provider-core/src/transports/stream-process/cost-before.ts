@@ -1,8 +1,7 @@
 import type { StreamProcess } from '../../spec/stream-process.js';
-import type { FoundProcess } from '../../state/process-tree.js';
 import type { SessionContext } from '../session-transport.js';
 import { FrameState, readFrameState } from './frame-state.js';
-import { ask } from './live-stream.js';
+import { ask, type LiveStream } from './live-stream.js';
 import { streamFiles } from './stream-files.js';
 
 const ASK_MS = 5_000;
@@ -26,10 +25,10 @@ export async function readLastCost(
 export async function noteCostBefore(
   way: StreamProcess,
   context: SessionContext,
-  process: FoundProcess,
+  { process, fence }: Pick<LiveStream, 'process' | 'fence'>,
   lastCost: number | undefined,
 ): Promise<void> {
-  const answer = await ask({ way, context, process }, way.write.askCost, ASK_MS);
+  const answer = await ask({ way, context, process, fence }, way.write.askCost, ASK_MS);
   const shown = answer?.costUsd;
   if (shown === undefined) return;
   const isSame = lastCost !== undefined && Number(lastCost.toFixed(SHOWN_DIGITS)) === shown;

@@ -7,7 +7,7 @@ import { EventQueue } from '../served-pane/event-queue.js';
 import type { FollowedEvent } from '../session-transport.js';
 import { findRecords, nativeIdOf } from '../typed-pane/session-files.js';
 import { takeTask } from './frame-state.js';
-import { isOver, type LiveStream, readState } from './live-stream.js';
+import { isOver, type LiveStream, readState, refuseStale } from './live-stream.js';
 import { countUsage } from './session-usage.js';
 import { streamFiles } from './stream-files.js';
 import { watchRequests } from './stream-requests.js';
@@ -140,6 +140,7 @@ async function refuseLooser(stream: LiveStream, found: PermissionLevel): Promise
   const allowed = config.toolPolicy?.permissions ?? 'ask';
   if (STRICT_TO_LOOSE.indexOf(found) <= STRICT_TO_LOOSE.indexOf(allowed)) return;
   const { context, process, way } = stream;
+  refuseStale(stream);
   await writeLine(context, process, way.write.interrupt(crypto.randomUUID()));
   throw new StaleHandleError(definition.id, 'tool_policy', { old: allowed, new: found });
 }

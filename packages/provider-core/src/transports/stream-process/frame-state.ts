@@ -43,22 +43,30 @@ export class FrameState {
     return this.#reading;
   }
 
+  /** The output was cut: what comes now stands at its start. */
+  noteCut(): void {
+    this.#offset = 0;
+  }
+
   /** A message has left us: until the process says otherwise, it is busy. */
   noteSent(): void {
     this.activity = 'busy';
   }
 
-  /** The answer to a request of ours, once it has come. */
-  answerTo(requestId: string): StreamAnswer | undefined {
-    return this.#answers.get(requestId);
+  /** The answer to a request of ours, once it has come; given out once. */
+  takeAnswer(requestId: string): StreamAnswer | undefined {
+    const answer = this.#answers.get(requestId);
+    this.#answers.delete(requestId);
+    return answer;
   }
 
   async #readNew(): Promise<void> {
     const found = await readJsonLines(this.#path, { fromByte: this.#offset });
     if (found === 'absent') return;
-    // Cut between two turns: what was said before stays true.
+    // Cut between two turns; or by a stranger, and then nobody knows what was in it.
     if (found.size < this.#offset) {
       this.#offset = 0;
+      this.activity = undefined;
       return this.#readNew();
     }
     for (const { value } of found.lines) this.#way.readFrame(value).forEach(this.#take);

@@ -1,9 +1,10 @@
+import { TimedOutError } from '../../errors/turn-error.js';
 import { endProcesses } from '../../state/process-tree.js';
 import type { InterruptOptions } from '../session-transport.js';
 import { clearRequests } from '../typed-pane/approver.js';
 import { readSessionRecord } from '../typed-pane/read-session-record.js';
 import { listOwnProcesses } from '../typed-pane/session-files.js';
-import { ask, isOver, type LiveStream, readActivity } from './live-stream.js';
+import { ask, isOver, type LiveStream, readActivity, refuseStale } from './live-stream.js';
 import { readTurnMark } from './turn-mark.js';
 
 const POLL_MS = 20;
@@ -26,21 +27,32 @@ export async function interruptSession(
   try {
     // What waits behind the turn would run as soon as it ends.
     for (const id of [...delivery.steered, turnId]) {
-      await ask(stream, (requestId) => way.write.takeBack(requestId, id), ASK_MS);
+      await askToStop(stream, (requestId) => way.write.takeBack(requestId, id));
     }
     while (clock.monotonicMs() < end && !isOver(stream)) {
-      await ask(stream, (requestId) => way.write.interrupt(requestId), ASK_MS);
+      await askToStop(stream, (requestId) => way.write.interrupt(requestId));
       const patience = Math.min(end, clock.monotonicMs() + PATIENCE_MS);
       if (await becomesQuiet(stream, turnId, patience)) break;
     }
     if (!(await isQuiet(stream, turnId))) {
+      refuseStale(stream);
       await endProcesses(listOwnProcesses(context), { graceMs: GRACE_MS });
     }
     // The CLI ends the hook that asked; what it asked stays behind.
+    refuseStale(stream);
     await clearRequests(way, context);
     await waitForRecord(stream, turnId);
   } finally {
     delivery.isInterrupted = false;
+  }
+}
+
+async function askToStop(stream: LiveStream, write: (requestId: string) => string): Promise<void> {
+  try {
+    await ask(stream, write, ASK_MS);
+  } catch (error) {
+    // It reads nothing any more, and was ended for that.
+    if (!(error instanceof TimedOutError)) throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { access, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { StaleHandleError } from '../../errors/continuation-error.js';
@@ -19,11 +19,9 @@ import {
 } from '../typed-pane/prepare-launch.js';
 import { nativeIdOf, readRegistered } from '../typed-pane/session-files.js';
 import { noteCostBefore, readLastCost } from './cost-before.js';
+import { refuseStale } from './live-stream.js';
 import { findStreamProcess, START_SCRIPT, streamFiles } from './stream-files.js';
-
-/** How long after its start a CLI may take to run the hooks that it runs then. */
-const HOOKS_MS = 10_000;
-const HOOK_POLL_MS = 10;
+import { waitForHooks } from './wait-for-hooks.js';
 
 /** Starts the CLI: with the session's id when it has no record yet, else resuming it. Resolves once it reads its input. */
 export async function launchStream(
@@ -31,7 +29,9 @@ export async function launchStream(
   context: SessionContext,
   request: OpenRequest,
 ): Promise<{ readonly process: FoundProcess; readonly resumed: boolean }> {
+  const { fence } = request;
   await checkWorkingDir(context);
+  refuseStale(request);
   await endLeftovers(context);
   const resume = await hasConversation(way, context, request);
   if (resume) request.emit({ type: 'resuming' });
@@ -53,17 +53,22 @@ export async function launchStream(
     resolveValue(value, `the launch variable ${name}`),
   ]);
   const { config, nonce, binary, filesDir } = context;
+  refuseStale(request);
   const { pid } = await spawnDetached({
     file: '/bin/sh',
     args: ['-c', START_SCRIPT, 'sh', filesDir, binary, ...plan.args],
     env: createChildEnvironment({ config, added: Object.fromEntries(added), nonce }),
     workingDir: config.workingDir,
   });
-  const process = await waitForStart(way, context, request, pid);
-  await waitForHooks(way, context, request.signal);
+  const process = await waitForStart(way, context, request, pid).catch(async (error: unknown) => {
+    // Another session than the one asked for: it got no message, and would stand in the way of every later turn.
+    if (error instanceof StaleHandleError) await endLeftovers(context);
+    throw error;
+  });
+  await waitForHooks(way, context, request, process);
   // One that finishes a turn spends at once.
   if (resume && !request.finishInterruptedTurn) {
-    await noteCostBefore(way, context, process, lastCost);
+    await noteCostBefore(way, context, { process, fence }, lastCost);
   }
   return { process, resumed: resume };
 }
@@ -93,31 +98,6 @@ async function waitForStart(
       clock: context.clock,
       layer: 'stream-process',
     },
-  );
-}
-
-/** Without its hooks a tool runs before its message is on disk, and nobody is asked. */
-async function waitForHooks(
-  way: StreamProcess,
-  context: SessionContext,
-  signal: AbortSignal,
-): Promise<void> {
-  const { clock } = context;
-  const end = clock.monotonicMs() + HOOKS_MS;
-  while (!(await exists(join(context.filesDir, way.files.startSign)))) {
-    if (clock.monotonicMs() >= end) {
-      const detail =
-        'it is up, but runs none of our hooks. Remove what disables hooks in its settings.';
-      throw new CliUnusableError(context.binary, 'unresponsive', detail);
-    }
-    await clock.sleep(HOOK_POLL_MS, signal);
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
   );
 }
 

@@ -1,3 +1,4 @@
+import { SessionBusyError } from '../../errors/turn-error.js';
 import type { StreamProcess } from '../../spec/stream-process.js';
 import { observePid } from '../../state/process-identity.js';
 import type { FoundProcess } from '../../state/process-tree.js';
@@ -45,19 +46,28 @@ export async function readActivity(stream: LiveStream): Promise<SessionActivity>
 }
 
 const ANSWER_POLL_MS = 10;
+/** A request is short: a process that does not take it in stands still. */
+const WRITE_MS = 10_000;
+
+/** Throws for who has lost the lease: the process is another owner's now, to speak to and to end. */
+export function refuseStale({ fence }: Pick<LiveStream, 'fence'>): void {
+  if (!fence.isCurrent()) throw new SessionBusyError({ kind: 'ours' });
+}
 
 /** Asks the process for something; its answer, or nothing in time. */
 export async function ask(
-  stream: Omit<LiveStream, 'fence' | 'delivery'>,
+  stream: Omit<LiveStream, 'delivery'>,
   write: (requestId: string) => string,
   deadlineMs: number,
 ): Promise<StreamAnswer | undefined> {
   const { way, context, process } = stream;
   const requestId: string = crypto.randomUUID();
-  if ((await writeLine(context, process, write(requestId))) === 'no_process') return undefined;
+  refuseStale(stream);
+  const outcome = await writeLine(context, process, write(requestId), { deadlineMs: WRITE_MS });
+  if (outcome === 'no_process') return undefined;
   const end = context.clock.monotonicMs() + deadlineMs;
   for (;;) {
-    const answer = (await readFrameState(way, context, process)).answerTo(requestId);
+    const answer = (await readFrameState(way, context, process)).takeAnswer(requestId);
     const isLate = context.clock.monotonicMs() >= end;
     if (answer || isLate || isOver(stream)) return answer;
     await context.clock.sleep(ANSWER_POLL_MS);

@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { CliUnusableError, SessionBusyError } from '../../errors/turn-error.js';
 import type { StreamProcess } from '../../spec/stream-process.js';
 import { ensurePrivateDir } from '../../state/private-dir.js';
+import type { FoundProcess } from '../../state/process-tree.js';
 import type {
   EffectiveSettings,
   OpenRequest,
@@ -16,10 +17,11 @@ import { interruptSession } from './interrupt-session.js';
 import { launchStream } from './launch-stream.js';
 import { ask, isOver, type LiveStream, readActivity, readState } from './live-stream.js';
 import { steerSession } from './steer-session.js';
-import { findStreamProcess } from './stream-files.js';
+import { exists, findStreamProcess, streamFiles } from './stream-files.js';
 import { answerRequest } from './stream-requests.js';
 import { submitMessage } from './submit-message.js';
 import { markTurn } from './turn-mark.js';
+import { waitForHooks } from './wait-for-hooks.js';
 
 const ASK_MS = 5_000;
 
@@ -38,7 +40,30 @@ export async function openStreamSession(
     throw new CliUnusableError(context.binary, 'unresponsive', `process ${found.pid} is not ours`);
   }
   const approver = await announceApprover(way, context, request.answersRequests);
-  const { process, resumed } = found
+  try {
+    return await openProcess(way, context, request, { found, approver });
+  } catch (error) {
+    await withdrawApprover(way, context, approver);
+    throw error;
+  }
+}
+
+interface OpenParts {
+  readonly found: FoundProcess | undefined;
+  readonly approver: string | undefined;
+}
+
+async function openProcess(
+  way: StreamProcess,
+  context: SessionContext,
+  request: OpenRequest,
+  { found, approver }: OpenParts,
+): Promise<OpenSession> {
+  const { fence } = request;
+  // One that lost its files is ended with whatever else is left of it.
+  const isKept = found !== undefined && (await hasFiles(context));
+  if (isKept) await waitForHooks(way, context, request, found);
+  const { process, resumed } = isKept
     ? { process: found, resumed: false }
     : await launchStream(way, context, request);
   const delivery = {
@@ -50,6 +75,12 @@ export async function openStreamSession(
   const stream: LiveStream = { way, context, fence, process, delivery };
   await keepPermissions(stream);
   return createOpenSession(stream, { recovered: resumed, approver });
+}
+
+/** Without them nothing can be said to the process, or heard from it. */
+async function hasFiles(context: SessionContext): Promise<boolean> {
+  const { input, output } = streamFiles(context);
+  return (await exists(input)) && (await exists(output));
 }
 
 /** An approved plan changes the mode of a living process; before the next message it is what the session allows again. */

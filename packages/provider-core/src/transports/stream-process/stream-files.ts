@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { observePid, ownIdentity, parseProcessStatus } from '../../state/process-identity.js';
 import type { FoundProcess } from '../../state/process-tree.js';
@@ -48,4 +48,12 @@ export async function findStreamProcess(
   const { pid, startTime } = status;
   const state = observePid(pid, startTime);
   return state === 'dead' ? undefined : { pid, startTime, state };
+}
+
+/** Whether something stands at the path. */
+export async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }

@@ -18,5 +18,5 @@ export async function submitMessage(
   signal.throwIfAborted();
   const state = await readState(stream);
   if (!fence.isCurrent()) throw new SessionBusyError({ kind: 'ours' });
-  if ((await writeLine(context, process, plan.line)) === 'written') state.noteSent();
+  if ((await writeLine(context, process, plan.line, { signal })) === 'written') state.noteSent();
 }

@@ -17,8 +17,11 @@ export async function markTurn(
   const files = streamFiles(context);
   const isLong = state.offset > MAX_OUTPUT_BYTES && state.activity === 'idle';
   // The process appends: what it says next stands at the start.
-  if (isLong) await truncate(files.output, 0);
-  const framesFrom = isLong ? 0 : state.offset;
+  if (isLong) {
+    await truncate(files.output, 0);
+    state.noteCut();
+  }
+  const framesFrom = state.offset;
   const costUsdBefore = state.costUsd ?? (context.acknowledged ? undefined : 0);
   const mark = { framesFrom, costUsdBefore, cursor: { ...cursor } };
   await writeFile(files.turn, JSON.stringify(mark), { mode: 0o600 });

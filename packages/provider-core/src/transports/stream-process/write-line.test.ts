@@ -3,6 +3,9 @@ import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TimedOutError } from '../../errors/turn-error.js';
+import { observePid, readProcessStartTime } from '../../state/process-identity.js';
+import type { FoundProcess } from '../../state/process-tree.js';
 import { systemClock } from '../../time/clock.js';
 import { waitUntil } from '../../time/wait-until.js';
 import type { SessionContext } from '../session-transport.js';
@@ -49,4 +52,36 @@ describe('writeLine', () => {
     await new Promise((resolve) => reader.once('exit', resolve));
     expect(await writeLine(context, process, 'late')).toBe('no_process');
   });
+
+  it('ends a process whose input is gone, since nothing can be said to it', async () => {
+    const deaf = await startDeaf();
+
+    expect(await writeLine(context, deaf, '{}')).toBe('no_process');
+    expect(observePid(deaf.pid, deaf.startTime)).toBe('dead');
+  });
+
+  it.each([
+    ['the caller gives up', { signal: AbortSignal.abort(new TypeError('no more')) }, TypeError],
+    ['the deadline is missed', { deadlineMs: 1 }, TimedOutError],
+  ])('ends a process that has half of a line when %s', async (_when, limits, error) => {
+    const { input } = streamFiles(context);
+    execFileSync('mkfifo', [input]);
+    // Open and never read, as by a process that was stopped.
+    const held = openSync(input, constants.O_RDWR);
+    const deaf = await startDeaf();
+    try {
+      const line = 'x'.repeat(200_000);
+      await expect(writeLine(context, deaf, line, limits)).rejects.toBeInstanceOf(error);
+      expect(observePid(deaf.pid, deaf.startTime)).toBe('dead');
+    } finally {
+      closeSync(held);
+    }
+  });
 });
+
+async function startDeaf(): Promise<FoundProcess> {
+  const child = spawn('sleep', ['600'], { stdio: 'ignore' });
+  await new Promise((resolve) => child.once('spawn', resolve));
+  const pid = child.pid ?? 0;
+  return { pid, startTime: readProcessStartTime(pid) ?? '' };
+}
