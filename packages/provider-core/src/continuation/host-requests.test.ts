@@ -168,6 +168,29 @@ describe('approvals and questions of a turn', () => {
     expect(script.provider.sent).toEqual(['build it']);
   });
 
+  it('tells of a request that an interrupt ended, as denied by it', async () => {
+    const script = new LiveScript();
+    const caller = new AbortController();
+    const { turn } = await beginScripted(script.provider, 'build it', {
+      stateDir: join(root, 'state'),
+      transport: script.transport,
+      onApproval: () => new Promise(() => {}),
+      signal: caller.signal,
+    });
+    await until('the message to be sent', () => script.provider.sent.length > 0);
+    script.say({ kind: 'request', request: approval });
+    const asked = turn.events();
+    for await (const { type } of asked) if (type === 'approval_requested') break;
+    caller.abort();
+    await expect(turn).rejects.toMatchObject({ kind: 'turn_interrupted' });
+    const events: TurnEvent[] = [];
+    await (async () => {
+      for await (const event of turn) events.push(event);
+    })().catch(() => {});
+    expect(settled(events)).toMatchObject([{ decision: 'deny', by: 'interrupt' }]);
+    expect(script.decisions).toEqual([]);
+  });
+
   it('lets go of the deadline when a turn ends under a handler that never answers', async () => {
     const waits: AbortSignal[] = [];
     const clock: Clock = {

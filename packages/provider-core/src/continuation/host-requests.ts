@@ -43,8 +43,13 @@ export class HostRequests {
     const waiting = this.#waiting.get(requestId);
     if (!waiting || waiting.signal.aborted) return;
     waiting.abort();
-    // What a person chose is the CLI's affair: the tool runs, or does not.
-    this.#emitSettled(requestId, 'allow', by);
+    // What a person chose is the CLI's affair: the tool runs, or does not. Nobody else allows anything.
+    this.#emitSettled(requestId, by === 'person' ? 'allow' : 'deny', by);
+  }
+
+  /** The turn was interrupted, and with it ended whatever it waited for. */
+  interrupted(): void {
+    for (const requestId of [...this.#waiting.keys()]) this.settled(requestId, 'interrupt');
   }
 
   /** Lets go: handlers are told, nothing is answered. A request that still waits is told again to whoever follows. */

@@ -228,6 +228,7 @@ export class TurnWatch {
     // Another owner's turn may run by now.
     if (!fence.isCurrent()) throw new SessionBusyError({ kind: 'ours' });
     await this.#open.interrupt({ deadlineMs: options.limits.interruptMs, turnId });
+    this.#requests.interrupted();
     return this.#readStored();
   }
 
