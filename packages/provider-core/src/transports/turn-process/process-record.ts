@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { readJsonFile, writeFileAtomic } from '../../state/atomic-write.js';
@@ -29,6 +29,8 @@ export const turnFiles = (filesDir: string) => ({
   image: (index: number, extension: string) => join(filesDir, `turn-image-${index}.${extension}`),
 });
 
+const IMAGE = /^turn-image-\d+\./;
+
 /** The record of the turn whose process was started last and was not seen to have ended well. */
 export async function readProcessRecord(filesDir: string): Promise<ProcessRecord | undefined> {
   const file = await readJsonFile(turnFiles(filesDir).record);
@@ -46,6 +48,9 @@ export async function removeProcessRecord(filesDir: string): Promise<void> {
   const { record, message } = turnFiles(filesDir);
   await rm(record, { force: true });
   await rm(message, { force: true });
+  for (const name of await readdir(filesDir)) {
+    if (IMAGE.test(name)) await rm(join(filesDir, name), { force: true });
+  }
 }
 
 /** Whether the turn's process lives. One that was never seen to start is judged by what carries its launch id. */

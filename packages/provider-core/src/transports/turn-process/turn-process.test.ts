@@ -1,9 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../spec/logger.js';
+import type { ImagePart } from '../../spec/turn.js';
 import type { TurnProcess } from '../../spec/turn-process.js';
 import { setFaultHook } from '../../state/fault-point.js';
 import { endProcesses, findProcessesByEnvironment } from '../../state/process-tree.js';
@@ -53,6 +54,19 @@ describe('a process for one turn', () => {
     expect(await readProcessRecord(root)).toBeUndefined();
     expect(ownProcesses()).toEqual([]);
     expect((await openWith('answers')).recovered).toBe(false);
+  });
+
+  it('takes the images of its message away with it', async () => {
+    const open = await openWith('answers');
+    const images = [{ type: 'image', mediaType: 'image/png', data: 'aGk=' } as const];
+    await submit(open, 'look', images);
+    const isImage = (name: string) => name.endsWith('.png');
+    expect((await readdir(root)).filter(isImage)).toHaveLength(1);
+
+    await followed(open, (event) => event.type === 'turn_ended');
+    await open[Symbol.asyncDispose]();
+
+    expect((await readdir(root)).filter(isImage)).toEqual([]);
   });
 
   it('is seen while it runs, and is no loss between turns', async () => {
@@ -215,10 +229,14 @@ function openWith(mode: string, fence: { isCurrent?: () => boolean } = {}): Prom
   });
 }
 
-async function submit(open: OpenSession, text = 'hello'): Promise<void> {
+async function submit(
+  open: OpenSession,
+  text = 'hello',
+  images: readonly ImagePart[] = [],
+): Promise<void> {
   await open.submit({
     text,
-    images: [],
+    images,
     turnId: 'turn',
     cursor: { path: recordPath(), length: 0 },
     mayStandInComposer: false,
