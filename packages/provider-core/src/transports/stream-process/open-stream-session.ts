@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import { CliUnusableError, SessionBusyError } from '../../errors/turn-error.js';
 import type { StreamProcess } from '../../spec/stream-process.js';
 import { ensurePrivateDir } from '../../state/private-dir.js';
@@ -21,7 +22,6 @@ import { exists, findStreamProcess, streamFiles } from './stream-files.js';
 import { answerRequest } from './stream-requests.js';
 import { submitMessage } from './submit-message.js';
 import { markTurn } from './turn-mark.js';
-import { waitForHooks } from './wait-for-hooks.js';
 
 const ASK_MS = 5_000;
 
@@ -61,8 +61,7 @@ async function openProcess(
 ): Promise<OpenSession> {
   const { fence } = request;
   // One that lost its files is ended with whatever else is left of it.
-  const isKept = found !== undefined && (await hasFiles(context));
-  if (isKept) await waitForHooks(way, context, request, found);
+  const isKept = found !== undefined && (await hasFiles(way, context));
   const { process, resumed } = isKept
     ? { process: found, resumed: false }
     : await launchStream(way, context, request);
@@ -77,10 +76,11 @@ async function openProcess(
   return createOpenSession(stream, { recovered: resumed, approver });
 }
 
-/** Without them nothing can be said to the process, or heard from it. */
-async function hasFiles(context: SessionContext): Promise<boolean> {
+/** Without them nothing can be said to the process or heard from it, or none of its hooks has run yet. */
+async function hasFiles({ files }: StreamProcess, context: SessionContext): Promise<boolean> {
   const { input, output } = streamFiles(context);
-  return (await exists(input)) && (await exists(output));
+  const paths = [input, output, join(context.filesDir, files.startSign)];
+  return (await Promise.all(paths.map(exists))).every(Boolean);
 }
 
 /** An approved plan changes the mode of a living process; before the next message it is what the session allows again. */

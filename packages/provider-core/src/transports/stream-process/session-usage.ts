@@ -8,6 +8,9 @@ interface CountedRecord {
   countedTo: number;
 }
 
+/** A record that was forgotten is read again. */
+const MAX_COUNTED = 200;
+
 const counted = new Map<string, CountedRecord>();
 
 /**
@@ -22,7 +25,11 @@ export async function countUsage(
   const known = counted.get(path);
   const isSame = known !== undefined && known.fileId === fileId && known.countedTo <= length;
   const record = isSame ? known : { counter: way.createUsageCounter(), fileId, countedTo: 0 };
+  // Last used, last forgotten: a service that lives long may see any number of sessions.
+  counted.delete(path);
   counted.set(path, record);
+  const [oldest] = counted.keys();
+  if (counted.size > MAX_COUNTED && oldest !== undefined) counted.delete(oldest);
   if (record.countedTo === length) return record.counter;
   const found = await readJsonLines(path, { fromByte: record.countedTo });
   if (found === 'absent') return record.counter;
