@@ -54,7 +54,7 @@ export const stages = [
         },
       ),
       endToEnd('planted', 300, '--jobs', '3'),
-      endToEnd('faults', 240, '--kills', '24', '--seed', '7'),
+      endToEnd('faults', 240, '--kills', '40', '--seed', '7'),
       endToEnd('fuzz', 150, '--jobs', '3', '--runs', '8'),
       endToEnd('demo', 90),
       endToEnd('bad-input', 120),

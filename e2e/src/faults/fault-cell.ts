@@ -1,3 +1,5 @@
+import { type ApiCell, apiCells } from './api/api-cell.js';
+
 /** The durable steps of the turn machine at which the service is killed. */
 export const steps = [
   'start_recorded',
@@ -42,7 +44,8 @@ export type FaultCell =
       readonly target: Target;
       /** How long after the window the kill comes. */
       readonly delayMs: number;
-    };
+    }
+  | { readonly kind: 'api'; readonly cell: ApiCell };
 
 /** The steps that only a first turn takes. */
 export function isStartStep(step: Step): boolean {
@@ -51,15 +54,18 @@ export function isStartStep(step: Step): boolean {
 
 /** A cell in a few words. */
 export function nameCell(cell: FaultCell): string {
+  if (cell.kind === 'api') return `service at ${cell.cell}`;
   return cell.kind === 'step'
     ? `service at ${cell.step}`
     : `${cell.target} ${cell.window}+${cell.delayMs}ms`;
 }
 
-/** Reads a cell as `--cell` names it: a step, or `<target>:<window>:<delay in ms>`. */
+/** Reads a cell as `--cell` names it: a step, a moment of an API agent, or `<target>:<window>:<delay in ms>`. */
 export function readCell(name: string): FaultCell {
   const step = steps.find((one) => one === name);
   if (step) return { kind: 'step', step };
+  const cell = apiCells.find((one) => one === name);
+  if (cell) return { kind: 'api', cell };
   const [first, second, delay] = name.split(':');
   const target = targets.find((one) => one === first);
   const window = windows.find((one) => one === second);

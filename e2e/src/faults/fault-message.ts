@@ -28,7 +28,7 @@ export function composeMessage(
   number: number,
 ): FaultMessage {
   const title = `Errand ${number} of this session`;
-  if (cell.kind === 'step') return withTool(subject, title, number, 0);
+  if (cell.kind !== 'window') return withTool(subject, title, number, 0);
   switch (cell.window) {
     case 'mid_stream':
       return {

@@ -1,19 +1,33 @@
+import type { Way } from '@holdfast/provider-core';
 import type { CliUnderTest } from '../harness/cli-under-test.js';
-import { type FaultCell, isStartStep, steps, type Target, targets, windows } from './fault-cell.js';
+import {
+  type FaultCell,
+  isStartStep,
+  steps,
+  type Target,
+  targets,
+  type Window,
+  windows,
+} from './fault-cell.js';
 import { createRandom, pick, shuffle } from './random.js';
 
-/** One session and the kills it has to live through; the first turn starts it. */
-export interface SessionPlan {
+/** One CLI in one of its ways. */
+export interface Driver {
   readonly cli: CliUnderTest;
+  readonly way: Way;
+  /** A server of its own stands behind its sessions. */
+  readonly isServed: boolean;
+}
+
+/** One session and the kills it has to live through; the first turn starts it. */
+export interface SessionPlan extends Driver {
   readonly cells: readonly FaultCell[];
 }
 
 export interface KillPlanOptions {
   readonly kills: number;
   readonly seed: number;
-  readonly clis: readonly CliUnderTest[];
-  /** Whether this CLI is served by a process of its own beside the pane. */
-  readonly isServed: (cli: CliUnderTest) => boolean;
+  readonly drivers: readonly Driver[];
   /** Nothing but this kill, again and again, after the first turn. */
   readonly onlyCell?: FaultCell | undefined;
 }
@@ -21,32 +35,24 @@ export interface KillPlanOptions {
 const KILLS_A_SESSION = 6;
 const DELAYS_MS = [0, 0, 5, 20, 80, 250] as const;
 
-/** Spreads the kills over steps, windows, targets and CLIs, the same for the same seed. */
-export function planKills({
-  kills,
-  seed,
-  clis,
-  isServed,
-  onlyCell,
-}: KillPlanOptions): SessionPlan[] {
+/** Spreads the kills over steps, windows, targets, CLIs and ways, the same for the same seed. */
+export function planKills({ kills, seed, drivers, onlyCell }: KillPlanOptions): SessionPlan[] {
+  if (drivers.length === 0 || kills <= 0) return [];
   const random = createRandom(seed);
-  const sessions = Math.max(clis.length, Math.ceil(kills / KILLS_A_SESSION));
+  const sessions = Math.max(drivers.length, Math.ceil(kills / KILLS_A_SESSION));
   const drawFirst = createDeck(firstCells, random);
   const drawLater = createDeck(onlyCell ? [onlyCell] : laterCells, random);
-  const order = shuffle(clis, random);
+  const order = shuffle(drivers, random);
   const plans = Array.from({ length: sessions }, (_, index) => {
-    const cli = order[index % order.length];
-    if (!cli) throw new Error('There is no CLI to kill.');
-    return { cli, cells: [drawFirst()] };
+    const driver = order[index % order.length];
+    if (!driver) throw new Error('There is no CLI to kill.');
+    return { driver, cells: [settleCell(drawFirst(driver), driver, random)] };
   });
   for (let kill = sessions; kill < kills; kill += 1) {
     const plan = plans[kill % sessions];
-    plan?.cells.push(drawLater());
+    plan?.cells.push(settleCell(drawLater(plan.driver), plan.driver, random));
   }
-  return plans.map(({ cli, cells }) => ({
-    cli,
-    cells: cells.map((cell) => settleCell(cell, isServed(cli), random)),
-  }));
+  return plans.map(({ driver, cells }) => ({ ...driver, cells }));
 }
 
 type DeckCell =
@@ -62,31 +68,51 @@ const laterCells: readonly DeckCell[] = [
   ...windows.map((window) => ({ kind: 'any_target', window }) as const),
 ];
 
-/** Deals every card once before any comes again. */
-function createDeck(cards: readonly DeckCell[], random: () => number): () => DeckCell {
+/** Deals every card once before any comes again; a card that a driver cannot be dealt waits for one that can. */
+function createDeck(
+  cards: readonly DeckCell[],
+  random: () => number,
+): (driver: Driver) => DeckCell {
   let deck: DeckCell[] = [];
-  return () => {
-    if (deck.length === 0) deck = shuffle(cards, random);
-    const card = deck.pop();
+  return (driver) => {
+    const fits = (card: DeckCell) => !isPaste(card) || (driver.way === 'tmux' && !driver.isServed);
+    if (!deck.some(fits)) deck = [...deck, ...shuffle(cards, random)];
+    const card = deck.findLast(fits);
     if (!card) throw new Error('The deck has no cards.');
+    deck = deck.filter((other) => other !== card);
     return card;
   };
 }
 
-function settleCell(cell: DeckCell, isServed: boolean, random: () => number): FaultCell {
-  // Nothing is pasted to a server.
-  if (cell.kind === 'step' && cell.step === 'pasted' && isServed) {
-    return { kind: 'step', step: 'submitting' };
-  }
+/** Only where a provider is typed to is anything pasted. */
+function isPaste(card: DeckCell): boolean {
+  return card.kind === 'step' && card.step === 'pasted';
+}
+
+function settleCell(cell: DeckCell, driver: Driver, random: () => number): FaultCell {
   if (cell.kind !== 'any_target') return cell;
-  const fitting = targets.filter(
-    (target) =>
-      (isServed || target !== 'server') &&
-      // Between turns there is no service.
-      (cell.window !== 'between_turns' || target !== 'service'),
-  );
+  const fitting = targets.filter((target) => isThere(target, cell.window, driver));
   const [first, ...rest] = fitting;
   const target: Target = pick([first ?? 'machine', ...rest], random);
   const delayMs = cell.window === 'between_turns' ? 0 : pick(DELAYS_MS, random);
   return { kind: 'window', window: cell.window, target, delayMs };
+}
+
+/** What does not live at a moment cannot be killed then. */
+function isThere(target: Target, window: Window, { way, isServed }: Driver): boolean {
+  const isBetween = window === 'between_turns';
+  switch (target) {
+    case 'service':
+      return !isBetween;
+    case 'pane':
+    case 'tmux_server':
+      return way === 'tmux';
+    case 'server':
+      return isServed;
+    case 'cli':
+      // A structured process goes with its service, and one of a turn with the turn; a server is no process of a session.
+      return way === 'tmux' || (!isServed && !isBetween);
+    case 'machine':
+      return true;
+  }
 }

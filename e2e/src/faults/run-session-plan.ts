@@ -5,21 +5,10 @@ import {
   type SubjectTurn,
 } from '@holdfast/provider-core/certification';
 import { RealSubject } from '../harness/real-subject.js';
-import { type FaultCell, nameCell } from './fault-cell.js';
+import { nameCell } from './fault-cell.js';
 import { composeMessage, type FaultMessage, readLedger } from './fault-message.js';
 import type { SessionPlan } from './plan-kills.js';
-import { strike } from './strike.js';
-
-/** What one kill came to. */
-export interface KillOutcome {
-  readonly cell: FaultCell;
-  /** Whether something really was killed. */
-  readonly fired: boolean;
-  readonly result: 'recovered' | 'lost' | 'unsettled';
-  /** The kinds of the typed errors on the way. */
-  readonly errors: readonly string[];
-  readonly detail?: string | undefined;
-}
+import { type KillOutcome, strike } from './strike.js';
 
 /** What one session came to. */
 export interface SessionOutcome {
@@ -36,8 +25,8 @@ const MAX_SHOTS = 4;
 const CODEWORD = 'Remember the codeword heron.';
 
 /** Leads one session through its kills, then looks at the conversation the model finally sees. */
-export async function runSessionPlan({ cli, cells }: SessionPlan): Promise<SessionOutcome> {
-  const subject = await RealSubject.create({ cli, layer: 'provider-core' });
+export async function runSessionPlan({ cli, way, cells }: SessionPlan): Promise<SessionOutcome> {
+  const subject = await RealSubject.create({ cli, way, layer: 'provider-core' });
   const kills: KillOutcome[] = [];
   const messages: FaultMessage[] = [];
   let handle: HandleJson | undefined;
@@ -105,7 +94,7 @@ async function disposeOf(subject: RealSubject): Promise<readonly string[]> {
 
 /** One line for a kill, for people who watch. */
 export function describeKill({ cell, fired, result, errors, detail }: KillOutcome): string {
-  const way = errors.length > 0 ? ` after ${errors.join(', ')}` : '';
+  const errorsOnTheWay = errors.length > 0 ? ` after ${errors.join(', ')}` : '';
   const note = detail === undefined ? '' : `: ${detail}`;
-  return `${result}${fired ? '' : ' (nothing was killed)'}  ${nameCell(cell)}${way}${note}`;
+  return `${result}${fired ? '' : ' (nothing was killed)'}  ${nameCell(cell)}${errorsOnTheWay}${note}`;
 }

@@ -30,6 +30,7 @@ const strikes: Readonly<Record<Target, (aim: Aim) => Promise<boolean>>> = {
     return true;
   },
   cli: async ({ subject, handle }) => {
+    if (subject.claims.way !== 'tmux') return killOwnProcesses(subject);
     const pid = await findPanePid(subject, handle);
     const found = pid === undefined ? undefined : await findProcess(pid);
     if (!found) return false;
@@ -55,6 +56,15 @@ const strikes: Readonly<Record<Target, (aim: Aim) => Promise<boolean>>> = {
     return true;
   },
 };
+
+/** Without a terminal the CLI is every process that carries the mark of a session. */
+async function killOwnProcesses(subject: RealSubject): Promise<boolean> {
+  const find = () =>
+    findProcesses(
+      ({ environ }) => environ.includes(subject.place.root) && environ.includes('HOLDFAST_NONCE='),
+    );
+  return (await killUntilGone(find)) > 0;
+}
 
 /** What a power cut leaves: leases of another boot, and files without the bytes that were never synced. */
 async function forgetBoot(subject: RealSubject, handle: HandleJson): Promise<void> {

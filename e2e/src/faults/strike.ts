@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Way } from '@holdfast/provider-core';
 import {
   type HandleJson,
   type ModelWindow,
@@ -10,8 +11,19 @@ import type { RealSubject } from '../harness/real-subject.js';
 import { waitFor } from '../harness/wait-for.js';
 import type { FaultCell } from './fault-cell.js';
 import { readLedger } from './fault-message.js';
-import type { KillOutcome } from './run-session-plan.js';
 import { strikeTarget } from './strike-target.js';
+
+/** What one kill came to. */
+export interface KillOutcome {
+  readonly cell: FaultCell;
+  readonly way: Way | 'api';
+  /** Whether something really was killed. */
+  readonly fired: boolean;
+  readonly result: 'recovered' | 'lost' | 'unsettled';
+  /** The kinds of the typed errors on the way. */
+  readonly errors: readonly string[];
+  readonly detail?: string | undefined;
+}
 
 export interface StrikeRequest {
   readonly subject: RealSubject;
@@ -55,7 +67,8 @@ export async function strike(request: StrikeRequest): Promise<StrikeResult> {
   return { turn: undefined, outcome: report('lost') };
 
   function report(result: KillOutcome['result']): KillOutcome {
-    const base = { cell: request.cell, fired: shot.fired(), result, errors };
+    const { way } = request.subject.claims;
+    const base = { cell: request.cell, way, fired: shot.fired(), result, errors };
     return result === 'recovered' ? base : { ...base, detail };
   }
 }
@@ -79,7 +92,8 @@ type Settled =
   | { readonly state: 'died' | 'unsettled' }
   | { readonly state: 'failed'; readonly kind: string; readonly message: string };
 
-async function settle(running: RunningTurn): Promise<Settled> {
+/** Waits for a turn's end, whatever it is; a turn that has none in time is unsettled. */
+export async function settle(running: RunningTurn): Promise<Settled> {
   const limit = new AbortController();
   const timeout = sleep(SETTLE_LIMIT_MS, { state: 'unsettled' } as const, {
     signal: limit.signal,

@@ -1,3 +1,4 @@
+import { type ApiCell, apiCells } from './api/api-cell.js';
 import { type FaultCell, type Step, steps, type Window, windows } from './fault-cell.js';
 import type { SessionOutcome } from './run-session-plan.js';
 
@@ -12,6 +13,8 @@ export interface Tally {
   readonly typedErrors: number;
   readonly byStep: Readonly<Record<Step, number>>;
   readonly byWindow: Readonly<Record<Window, number>>;
+  readonly byApiMoment: Readonly<Record<ApiCell, number>>;
+  readonly byWay: Readonly<Record<string, number>>;
 }
 
 /** Counts the sessions' outcomes. Only what really was killed counts as a kill. */
@@ -37,18 +40,34 @@ export function tallyOutcomes(outcomes: readonly SessionOutcome[]): Tally {
       windows,
       fired.flatMap(({ cell }) => readWindow(cell)),
     ),
+    byApiMoment: countBy(
+      apiCells,
+      fired.flatMap(({ cell }) => (cell.kind === 'api' ? [cell.cell] : [])),
+    ),
+    byWay: countBy(
+      ['tmux', 'structured', 'per_turn', 'api'],
+      fired.map(({ way }) => way),
+    ),
   };
 }
 
-/** What keeps a run from being a success, in words; empty when nothing does. */
-export function findComplaints(tally: Tally): readonly string[] {
+/**
+ * What keeps a run from being a success, in words; empty when nothing does. `needed` are the counts in which nothing may
+ * be empty: a run that is narrowed down does not come to all of them.
+ */
+export function findComplaints(
+  tally: Tally,
+  needed: readonly Readonly<Record<string, number>>[],
+): readonly string[] {
   const counts = (['lost', 'doubled', 'unsettled', 'leftover'] as const)
     .filter((name) => tally[name] > 0)
     .map((name) => `${tally[name]} ${name}`);
-  const empty = [...Object.entries(tally.byStep), ...Object.entries(tally.byWindow)]
+  const empty = needed
+    .flatMap((count) => Object.entries(count))
     .filter(([, count]) => count === 0)
     .map(([name]) => `no kill at ${name}`);
-  return [...counts, ...empty];
+  const none = tally.kills === 0 ? ['nothing was killed'] : [];
+  return [...counts, ...empty, ...none];
 }
 
 function readStep(cell: FaultCell): Step[] {

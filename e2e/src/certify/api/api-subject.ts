@@ -80,9 +80,10 @@ export class ApiSubject implements HistorySubject, AsyncDisposable {
   begin = (
     handle: HandleJson | undefined,
     message: string,
-    { config, images, decisions, freezeAt, dieAt, ...options }: HistoryTurnOptions = {},
+    { config, images, decisions, freezeAt, dieAt, limits, ...options }: HistoryTurnOptions = {},
   ): RunningTurn => {
-    const agentConfig = this.#config(handle, config);
+    // An agent has its limits for all of its turns.
+    const agentConfig = { ...this.#config(handle, config), limits };
     const { provider } = this;
     const action: WorkerAction = handle
       ? { type: 'continue', provider, handle, agentConfig, message, options }

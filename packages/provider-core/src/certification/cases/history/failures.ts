@@ -33,6 +33,7 @@ interface SeenFailure {
   readonly kind?: string;
   readonly reason?: string;
   readonly resetAt?: string;
+  readonly message?: string;
 }
 
 async function failOnce(
@@ -47,7 +48,8 @@ async function failOnce(
     (error: SeenFailure) => error,
   );
   const requests = subject.modelRequests().length - before;
-  if (requests !== 1) return `${requests} requests`;
+  const told = [seen.kind, seen.reason].filter((part) => part !== undefined).join(' ');
+  if (requests !== 1) return `${requests} requests, ${told}: ${seen.message}`;
   if (name === 'rate_limited' && !seen.resetAt) return 'no reset time';
-  return [seen.kind, seen.reason].filter((part) => part !== undefined).join(' ');
+  return told;
 }
