@@ -41,7 +41,7 @@ export async function approvalByHost(subject: CertificationSubject): Promise<voi
 }
 
 /** Runs a turn whose tool call must be allowed. */
-export function askFor(
+function askFor(
   subject: CertificationSubject,
   handle: HandleJson,
   path: string,
