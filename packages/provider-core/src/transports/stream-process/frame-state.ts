@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { StateUnusableError } from '../../errors/turn-error.js';
 import type { PermissionLevel } from '../../spec/session-config.js';
 import type { StreamProcess, StreamSign } from '../../spec/stream-process.js';
@@ -61,6 +62,8 @@ export class FrameState {
   }
 
   async #readNew(): Promise<void> {
+    // A turn looks half a dozen times before its first byte, and mostly nothing was said since.
+    if (sizeOf(this.#path) === this.#offset) return;
     const found = await readJsonLines(this.#path, { fromByte: this.#offset });
     if (found === 'absent') return;
     // Cut between two turns; or by a stranger, and then nobody knows what was in it.
@@ -97,6 +100,15 @@ export class FrameState {
         takeTask(this.tasks, sign);
     }
   };
+}
+
+/** Absent where it cannot be told, which reading the file explains. */
+function sizeOf(path: string): number | undefined {
+  try {
+    return statSync(path).size;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Keeps count of what goes on behind turns. */

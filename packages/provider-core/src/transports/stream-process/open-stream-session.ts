@@ -122,6 +122,7 @@ async function readEffective(stream: LiveStream): Promise<EffectiveSettings> {
   const { config } = stream.context;
   const { permissions, model, workingDir } = await readState(stream);
   if (workingDir === undefined) return { permissions, model };
+  if (workingDir === config.workingDir) return { permissions, model, workingDir };
   const [ours, theirs] = await Promise.all(
     [config.workingDir, workingDir].map((path) => realpath(path).catch(() => path)),
   );
