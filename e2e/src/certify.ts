@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { listModelProviders } from '@holdfast/provider-core';
 import { casesOf, certificationIds } from '@holdfast/provider-core/certification';
 import { listHistoryJobs, proveHistoryOnce } from './certify/api/prove-history.js';
+import { runHistoryFaults } from './certify/api/run-history-faults.js';
 import type { CertificationOutcome, CertificationRow } from './certify/certification-row.js';
 import { writeCertificationTable } from './certify/certification-table.js';
 import { claimsUnderTest, listJobs } from './certify/list-jobs.js';
@@ -26,7 +27,12 @@ const clis = isOfModelApi
     });
 
 if (options.planted) {
-  endWithCount(await runPlantedFaults(clis, options));
+  const ofApis = await runHistoryFaults(options);
+  const ofClis = await runPlantedFaults(clis, options);
+  endWithCount({
+    passed: ofApis.passed + ofClis.passed,
+    failed: ofApis.failed + ofClis.failed,
+  });
 } else if (options.from !== undefined) {
   const rows = await readRows(options.from);
   await writeTable(rows);

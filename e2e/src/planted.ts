@@ -1,3 +1,4 @@
+import { runHistoryFaults } from './certify/api/run-history-faults.js';
 import { readClisUnderTest } from './harness/cli-under-test.js';
 import { endWithCount, readCommandLine } from './harness/command-line.js';
 import { runPlantedFaults } from './planted/run-planted-faults.js';
@@ -8,4 +9,9 @@ const clis = await readClisUnderTest({
   provider: options.provider,
   cliVersion: options['cli-version'],
 });
-endWithCount(await runPlantedFaults(clis, options));
+const ofApis = await runHistoryFaults(options);
+const ofClis = await runPlantedFaults(clis, options);
+endWithCount({
+  passed: ofApis.passed + ofClis.passed,
+  failed: ofApis.failed + ofClis.failed,
+});

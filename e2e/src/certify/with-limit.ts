@@ -2,12 +2,15 @@
 const CASE_LIMIT_MS = 600_000;
 
 /** Rejects when the proof does not end in its time. */
-export async function withLimit(proof: Promise<void>): Promise<void> {
+export async function withLimit(
+  proof: Promise<void>,
+  limitMs: number = CASE_LIMIT_MS,
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
-      () => reject(new Error(`The proof did not end within ${CASE_LIMIT_MS} ms.`)),
-      CASE_LIMIT_MS,
+      () => reject(new Error(`The proof did not end within ${limitMs} ms.`)),
+      limitMs,
     );
   });
   proof.catch(() => {});

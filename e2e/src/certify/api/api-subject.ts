@@ -209,6 +209,11 @@ export class ApiSubject implements HistorySubject, AsyncDisposable {
     if (failure !== undefined) throw failure;
   }
 
+  /** Where the provider's package finds the model. */
+  get baseUrl(): string {
+    return this.lifetime.baseUrl + this.#api.path;
+  }
+
   get #ledger(): string {
     return join(this.place.root, 'ledger');
   }
@@ -227,7 +232,7 @@ export class ApiSubject implements HistorySubject, AsyncDisposable {
     return {
       model: this.model,
       apiKey: 'loopback-key',
-      baseUrl: this.lifetime.baseUrl + this.#api.path,
+      baseUrl: this.baseUrl,
       workingDir: this.place.workingDir,
       ...(config ?? known),
     };

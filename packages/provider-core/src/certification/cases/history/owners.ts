@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { expectError } from '../../conversation.js';
 import type { HistorySubject } from '../../history-subject.js';
+import type { HandleJson } from '../../subject.js';
 import { CODEWORD, checkHistory, QUESTION, sendsNothing } from './check-history.js';
 
 /** CertApiLease: one process writes a session; another is refused or waits, and a dead one holds nothing. */
@@ -12,9 +13,7 @@ export async function apiLease(subject: HistorySubject): Promise<void> {
   const one = subject.begin(handle, asked);
   const before = subject.modelRequests().length;
   await subject.waitUntil('the first request', () => subject.modelRequests().length > before);
-  await sendsNothing(subject, () =>
-    expectError(subject.continue(handle, 'Refused.'), 'session_busy'),
-  );
+  await refusedAtOnce(subject, handle);
   const other = subject.begin(handle, 'Second of two.', { whenBusy: 'wait' });
   release();
   await one.finished;
@@ -32,6 +31,22 @@ export async function apiLease(subject: HistorySubject): Promise<void> {
       accepted: true,
     }),
   );
+}
+
+/** Also where it is not refused this ends: the model, which stands still, was asked. */
+async function refusedAtOnce(subject: HistorySubject, handle: HandleJson): Promise<void> {
+  const before = subject.modelRequests().length;
+  const refused = subject.begin(handle, 'Refused.');
+  let isOver = false;
+  refused.finished
+    .catch(() => {})
+    .finally(() => {
+      isOver = true;
+    });
+  const isSent = () => subject.modelRequests().length > before;
+  await subject.waitUntil('the second process to end', () => isOver || isSent());
+  assert.equal(isSent(), false, 'the second process has sent its message');
+  await expectError(refused.finished, 'session_busy');
 }
 
 /** CertApiQueue: queued messages outlive their process, keep their order, and each goes in once as itself. */
