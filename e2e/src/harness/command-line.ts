@@ -5,7 +5,7 @@ const help = `Options, where the program knows them:
   --provider ID            this provider alone
   --cli-version VERSION    this version alone
   --jobs N                 how many sessions at once (2)
-  --way WAY,WAY            certify: tmux, structured or per_turn alone
+  --way WAY,WAY            certify, faults: tmux, structured, per_turn or api alone
   --node 20,22,24|all      certify: which Node drives (npm run certify; our own)
   --depth core|smoke       certify: less of an older version, or only that sessions start and go on; cases: the newest
                            in a terminal alone (core)
@@ -16,7 +16,7 @@ const help = `Options, where the program knows them:
   --write                  certify: write the table in docs/certification.md
   --from FILE              certify: run nothing, write the table from rows that runs with --json printed
   --runs N                 fuzz: how many texts are made for each way (20), from --seed
-  --kills N --seed S       faults: how many kills (24), drawn from which seed (7)
+  --kills N --seed S       faults: how many kills (40), drawn from which seed (7)
   --cell CELL              faults: one kill again and again, such as machine:at_request:20
   --live [--yes]           tmux-loss: your own CLI and a private copy of your login
   --self-test              tmux-loss: --live on a made-up home`;
@@ -54,7 +54,7 @@ function parseOptions() {
       live: { type: 'boolean', default: false },
       yes: { type: 'boolean', default: false },
       'self-test': { type: 'boolean', default: false },
-      kills: { type: 'string', default: '24' },
+      kills: { type: 'string', default: '40' },
       seed: { type: 'string', default: '7' },
       runs: { type: 'string', default: '20' },
       cell: { type: 'string' },

@@ -5,7 +5,7 @@ import { type HistoryFault, historyFaults } from './history-faults.js';
 import { proveHistoryOnce } from './prove-history.js';
 
 /** What keeps a turn from its end need not be waited for long. */
-const PLANTED_LIMIT_MS = 60_000;
+const PLANTED_LIMIT_MS = 30_000;
 
 interface PlantedOptions {
   readonly jobs: string;
