@@ -5,9 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../spec/logger.js';
 import type { StreamProcess } from '../../spec/stream-process.js';
+import type { TypedPane } from '../../spec/typed-pane.js';
 import { endProcesses, findProcessesByEnvironment } from '../../state/process-tree.js';
 import { systemClock } from '../../time/clock.js';
 import type { OpenSession, SessionContext } from '../session-transport.js';
+import { observeSession } from '../typed-pane/observe-session.js';
+import { observeStream } from './observe-stream.js';
 import { openStreamSession } from './open-stream-session.js';
 
 const script = fileURLToPath(new URL('__fixtures__/stand-in-stream.mjs', import.meta.url));
@@ -23,7 +26,7 @@ beforeEach(async () => {
     binary: process.execPath,
     cliHome: join(root, 'home'),
     nativeSessionId: SESSION,
-    filesDir: join(root, 'files'),
+    filesDir: join(root, 'stream'),
     nonce: crypto.randomUUID(),
     acknowledged: false,
     clock: systemClock,
@@ -79,6 +82,15 @@ describe('a stream process', () => {
 
     expect(ownProcesses()).toEqual([]);
     expect(await readdir(context.filesDir)).not.toContain('approver');
+  });
+
+  it('is no pane’s process that has lost its pane', async () => {
+    await openWith('answers');
+    const pane = { ...wayThat('answers'), kind: 'typed_pane' } as unknown as TypedPane;
+    const plain = { ...context, filesDir: root, tmuxSocket: join(root, 'none.s') };
+
+    expect(await observeStream(wayThat('answers'), context)).toMatchObject({ state: 'alive' });
+    expect(await observeSession(pane, plain)).toEqual({ state: 'gone' });
   });
 
   it('is neither ended nor started by who lost the lease', async () => {

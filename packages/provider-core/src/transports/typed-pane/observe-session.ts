@@ -1,7 +1,9 @@
 import type { SessionOwner } from '../../spec/turn.js';
 import type { TypedPane } from '../../spec/typed-pane.js';
 import { hasAddressSpace, listPids } from '../../state/process-identity.js';
+import { listProcessTree } from '../../state/process-tree.js';
 import type { ProcessObservation, SessionContext } from '../session-transport.js';
+import { findStreamProcess, inStreamFolder } from '../stream-process/stream-files.js';
 import { observeTmuxServer } from '../tmux/observe-tmux-server.js';
 import { openTmuxServer } from '../tmux/open-tmux-server.js';
 import { isTmuxError } from '../tmux/tmux-error.js';
@@ -21,7 +23,9 @@ export async function observeSession(
 ): Promise<ProcessObservation> {
   const pane = await findPane(context);
   // A server that does not answer says nothing; that no process carries the nonce says all.
-  if (pane.state === 'unknown' && (listPids().length === 0 || hasOwnProcess(context))) return pane;
+  if (pane.state === 'unknown' && (listPids().length === 0 || (await hasPaneProcess(context)))) {
+    return pane;
+  }
   if (pane.state === 'present' && !pane.dead) {
     const registered = await readRegistered(way, context, pane.pid);
     const activity = registered?.activity ?? 'unknown';
@@ -30,8 +34,15 @@ export async function observeSession(
   return observeWithoutPane(way, context);
 }
 
-function hasOwnProcess(context: SessionContext): boolean {
-  return listOwnProcesses(context).length > 0;
+async function hasPaneProcess(context: SessionContext): Promise<boolean> {
+  const streamed = await listStreamed(context);
+  return listOwnProcesses(context).some(({ pid }) => !streamed.has(pid));
+}
+
+/** The session's process without a pane, which is another way's, with what it started: it has lost nothing. */
+async function listStreamed(context: SessionContext): Promise<ReadonlySet<number>> {
+  const process = await findStreamProcess(inStreamFolder(context));
+  return new Set(process ? listProcessTree(process.pid).map(({ pid }) => pid) : []);
 }
 
 /** A CLI whose pane is gone ends within moments; until then it may still write its record. */
@@ -40,8 +51,9 @@ async function observeWithoutPane(
   context: SessionContext,
 ): Promise<ProcessObservation> {
   const own = new Set(listOwnProcesses(context).map(({ pid }) => pid));
+  const streamed = await listStreamed(context);
   const registered = await listRegistered(way, context);
-  const dying = registered.find(({ pid }) => own.has(pid));
+  const dying = registered.find(({ pid }) => own.has(pid) && !streamed.has(pid));
   return dying
     ? { state: 'unknown', why: `process ${dying.pid} has lost its pane and has not ended yet` }
     : { state: 'gone' };
