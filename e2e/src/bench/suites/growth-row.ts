@@ -11,7 +11,6 @@ export function growthRow(
   const shortest = sizes[0];
   const longest = sizes.at(-1);
   if (!shortest || !longest || sizes.length < 2) return [];
-  const own = momentsOf(shortest, 'own');
   return [
     compare(
       {
@@ -21,7 +20,12 @@ export function growthRow(
         what: 'own time a turn with the longest history / with 10 turns',
         target: { of: 'ratio', atMost: 1.1 },
       },
-      { ours: momentsOf(longest, 'own'), probe: own, again: [...own.slice(1), ...own.slice(0, 1)] },
+      // One length was measured after the other, so no two rounds belong together: paired by rank, and without a band.
+      { ours: rank(momentsOf(longest, 'own')), probe: rank(momentsOf(shortest, 'own')) },
     ),
   ];
+}
+
+function rank(values: readonly number[]): number[] {
+  return values.filter(Number.isFinite).sort((one, other) => one - other);
 }
