@@ -104,6 +104,17 @@ describe('the way of a turn', () => {
     expect(handle.transport).toBe('structured');
   });
 
+  it('never drops an image: a way that takes none refuses it, and another one carries it', async () => {
+    const ways = new TwoWays();
+    const image = { type: 'image', mediaType: 'image/png', data: 'aGVyb24=' } as const;
+    const images = [image];
+    await expect(ways.send('look', { images, choice: 'tmux' })).rejects.toMatchObject({
+      reason: 'unsupported_image',
+    });
+    expect((await ways.send('look', { images })).handle.transport).toBe('structured');
+    expect(ways.pane.sent).toEqual([]);
+  });
+
   it('gives the pane’s reason for what no way can take', async () => {
     const ways = new TwoWays();
     const structured = {

@@ -2,7 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { NonContinuableError } from '../errors/continuation-error.js';
 import { UndeliverableMessageError } from '../errors/turn-error.js';
-import { declarationOf } from '../providers/ways.js';
+import { capabilitiesOf, declarationOf, holdsFor } from '../providers/ways.js';
 import type { Way } from '../spec/capabilities.js';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { SessionConfig } from '../spec/session-config.js';
@@ -55,13 +55,29 @@ export async function wayForMessage(
   const ways = await listCandidates(session.definition, choice, session.record.config);
   let refusal: { readonly reason: string; readonly detail: string } | undefined;
   for (const way of ways) {
-    const transport = session.transportFor(way);
-    const found = await transport.findRefusal(session.context(), message.text, message.images);
+    const found =
+      findImageRefusal(session, way, message) ?? (await findRefusal(session, way, message));
     if (!found) return way;
     refusal ??= found;
   }
   if (!refusal) throw new Error('unreachable: there is at least one way');
   throw new UndeliverableMessageError(refusal.reason, refusal.detail);
+}
+
+function findRefusal(session: Session, way: Way, { text, images }: OutgoingMessage) {
+  return session.transportFor(way).findRefusal(session.context(), text, images);
+}
+
+/** A way that does not claim images would drop them. */
+function findImageRefusal(
+  { definition, cliVersion }: Session,
+  way: Way,
+  { images }: OutgoingMessage,
+): { readonly reason: string; readonly detail: string } | undefined {
+  const { verbs } = capabilitiesOf(definition, way);
+  if (images.length === 0 || holdsFor(verbs.images, cliVersion)) return undefined;
+  const detail = `${definition.displayName} takes no image in this way (${way}).`;
+  return { reason: 'unsupported_image', detail };
 }
 
 /** Whether a `tmux` stands on PATH; asked anew each time, since it can be installed while we run. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { SessionConfig } from '../spec/session-config.js';
+import type { ImagePart } from '../spec/turn.js';
 import { readLaunchRecord, saveLaunchRecord } from '../state/launch-record.js';
 import { prepareStateDir } from '../state/prepare-state-dir.js';
 import type { SessionTransport } from '../transports/session-transport.js';
@@ -58,7 +59,9 @@ const twoWays: ProviderDefinition = {
   ...definition,
   transports: {
     ...definition.transports,
-    structured: Object.assign(Object.create(null), { capabilities: {} }),
+    structured: Object.assign(Object.create(null), {
+      capabilities: { verbs: { ...definition.capabilities.verbs, images: true } },
+    }),
   },
 };
 /** The scripted session's id. */
@@ -73,7 +76,8 @@ export interface ScriptedTurnOptions extends Omit<TurnOptions, 'transport'> {
   readonly nudge?: string;
   /** The transport in place of the plain scripted one. */
   readonly transport?: SessionTransport;
-  /** A second way, without a terminal. */
+  readonly images?: readonly ImagePart[];
+  /** A second way, without a terminal; it takes images. */
   readonly structured?: SessionTransport;
   /** What the caller asks of each turn; tmux when absent. */
   readonly choice?: TransportChoice;
@@ -122,6 +126,7 @@ export async function beginScripted(
     nudge: _nudge,
     transport: _transport,
     structured: _structured,
+    images = [],
     choice,
     ...more
   } = request;
@@ -130,7 +135,7 @@ export async function beginScripted(
   const turn = beginTurn(id, more.signal, (live) =>
     runInSession({
       session,
-      message: { text, images: [] },
+      message: { text, images },
       live,
       options,
       expectsLive: false,
