@@ -43,7 +43,7 @@ export const stages = [
   [[suite('unit', 180, unit, { counts: 'vitest' })]],
   [
     [
-      endToEnd('certify', 360, '--through-agent', 'seed', '--depth', 'core', '--jobs', '3'),
+      endToEnd('certify', 660, '--through-agent', 'seed', '--depth', 'core', '--jobs', '3'),
       suite(
         'nodes',
         120,
@@ -53,7 +53,7 @@ export const stages = [
           needsBuild: true,
         },
       ),
-      endToEnd('planted', 300, '--jobs', '3'),
+      endToEnd('planted', 360, '--jobs', '3'),
       endToEnd('faults', 240, '--kills', '40', '--seed', '7'),
       endToEnd('fuzz', 150, '--jobs', '3', '--runs', '8'),
       endToEnd('demo', 90),

@@ -127,6 +127,12 @@ const inTurns: readonly PlantedFault[] = [
   { name: 'hides what it cost', certification: 'CertCost', layer: 'drops_costs' },
   { name: 'drops images', certification: 'CertImages', layer: 'drops_images' },
   { name: 'archives nothing', certification: 'CertArchive', layer: 'archives_nothing' },
+  {
+    name: 'nudges a cut-off turn',
+    certification: 'CertInterruptedTurnFinishes',
+    layer: 'nudges_instead',
+    inEveryWay: true,
+  },
   { name: 'never moves', certification: 'CertTransportMove', layer: 'stays_put' },
   { name: 'never moves', certification: 'CertAutoTransport', layer: 'stays_put' },
   {
@@ -149,11 +155,6 @@ const typedOnly: readonly PlantedFault[] = [
     cli: 'repeats_message',
   },
   { name: 'ignores --session-id', certification: 'CertSessionIdentity', cli: 'drops_session_id' },
-  {
-    name: 'nudges a cut-off turn',
-    certification: 'CertInterruptedTurnFinishes',
-    layer: 'nudges_instead',
-  },
   {
     name: 'drops the prompt file',
     certification: 'CertStableSystemPrompt',
