@@ -77,10 +77,12 @@ async function attachesTinyClient(cli: CliInWay): Promise<void> {
   const size = await readSize(subject, first.handle);
   const client = attach(subject, tmuxSessionOf(subject, first.handle));
   try {
-    client.stdin?.write('refresh-client -C 2x1\n');
-    await subject.waitUntil('the tiny client', async () =>
-      (await subject.tmux.run('list-clients', '-F', '#{client_width}')).split('\n').includes('2'),
-    );
+    await subject.waitUntil('the tiny client', async () => {
+      // Said again: until it is attached, the client has no size that could be set.
+      client.stdin?.write('refresh-client -C 2x1\n');
+      const widths = await subject.tmux.run('list-clients', '-F', '#{client_width}');
+      return widths.split('\n').includes('2');
+    });
     const second = await subject.start('Remember the codeword magpie.');
     assert.equal(await readSize(subject, second.handle), size, 'of a pane made meanwhile');
     const turn = await subject.continue(first.handle, question);
