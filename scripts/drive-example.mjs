@@ -33,8 +33,9 @@ try {
   }
 } finally {
   await model.stop();
-  await endOurProcesses();
 }
+// At the very end: a session that is still followed may open its pane, and with it a tmux server, at any moment before.
+process.on('exit', endOurProcesses);
 // A turn that an example left half read may still be followed.
 process.exit();
 
@@ -81,7 +82,7 @@ function writeJson(name, value) {
 }
 
 /** An example need not close what it opened; whatever has our temporary HOME was started by it. */
-async function endOurProcesses() {
+function endOurProcesses() {
   endTmuxServers(join(homedir(), '.local', 'state', 'holdfast', 'run'));
   for (const pid of listPids()) {
     if (pid !== process.pid && hasOurHome(pid)) process.kill(pid, 'SIGKILL');
