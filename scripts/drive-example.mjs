@@ -85,7 +85,7 @@ function writeJson(name, value) {
 function endOurProcesses() {
   endTmuxServers(join(homedir(), '.local', 'state', 'holdfast', 'run'));
   for (const pid of listPids()) {
-    if (pid !== process.pid && hasOurHome(pid)) process.kill(pid, 'SIGKILL');
+    if (pid !== process.pid && hasOurHome(pid)) endProcess(pid);
   }
 }
 
@@ -93,7 +93,22 @@ function endOurProcesses() {
 function endTmuxServers(folder) {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder).filter((entry) => entry.endsWith('.s'))) {
-    spawnSync('tmux', ['-S', join(folder, name), 'kill-server'], { stdio: 'ignore' });
+    const tmux = (...args) => spawnSync('tmux', ['-S', join(folder, name), ...args]).stdout ?? '';
+    const pids = [
+      tmux('list-clients', '-F', '#{client_pid}'),
+      tmux('display-message', '-p', '#{pid}'),
+    ];
+    tmux('kill-server');
+    // Seen on tmux 3.3a: a server that is told to end waits for a control client, and the client for it.
+    for (const pid of pids.join('\n').split('\n').filter(Boolean).map(Number)) endProcess(pid);
+  }
+}
+
+function endProcess(pid) {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It is gone already.
   }
 }
 
