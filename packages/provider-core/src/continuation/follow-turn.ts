@@ -27,6 +27,7 @@ export async function followTurn(
   try {
     for await (const item of items) {
       const step = item === TICK ? await watch.tick() : await watch.take(item);
+      if (step !== undefined && step !== 'look_again') requests.finish();
       if (step !== undefined) return step;
     }
     return 'look_again';

@@ -144,6 +144,13 @@ describe('approvals and questions of a turn', () => {
     expect(script.decisions).toEqual([]);
   });
 
+  it('tells of a decision that the turn’s end overtook', async () => {
+    const script = new LiveScript();
+    script.answersWith = new Promise(() => {});
+    const events = await ask(script, approval, { onApproval: () => ({ decision: 'allow' }) });
+    expect(settled(events)).toMatchObject([{ decision: 'allow', by: 'host' }]);
+  });
+
   it('leaves a request that waits at the end of its connection for whoever follows next', async () => {
     const script = new LiveScript();
     const stateDir = join(root, 'state');

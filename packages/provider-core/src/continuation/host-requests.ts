@@ -8,6 +8,8 @@ export class HostRequests {
   readonly #open: OpenSession;
   readonly #waiting = new Map<string, AbortController>();
   readonly #told = new Set<string>();
+  /** Decisions on their way to the provider. */
+  readonly #giving = new Map<string, Given>();
 
   constructor(run: TurnRun, open: OpenSession) {
     this.#run = run;
@@ -43,6 +45,7 @@ export class HostRequests {
     const waiting = this.#waiting.get(requestId);
     if (!waiting || waiting.signal.aborted) return;
     waiting.abort();
+    this.#giving.delete(requestId);
     // What a person chose is the CLI's affair: the tool runs, or does not. Nobody else allows anything.
     this.#emitSettled(requestId, by === 'person' ? 'allow' : 'deny', by);
   }
@@ -52,26 +55,33 @@ export class HostRequests {
     for (const requestId of [...this.#waiting.keys()]) this.settled(requestId, 'interrupt');
   }
 
+  /** The turn is over: a decision that was on its way was heard, or it would not be. */
+  finish(): void {
+    for (const [requestId, { decision, by }] of this.#giving) {
+      this.#emitSettled(requestId, decision.decision, by);
+    }
+    this.#giving.clear();
+  }
+
   /** Lets go: handlers are told, nothing is answered. A request that still waits is told again to whoever follows. */
   [Symbol.dispose](): void {
     for (const waiting of this.#waiting.values()) waiting.abort();
   }
 
   async #decide(request: HostRequest, settled: AbortController): Promise<void> {
-    const { decision, by } = await this.#ask(request, settled);
+    const { requestId } = request;
+    const given = await this.#ask(request, settled);
     if (settled.signal.aborted) return;
-    const taken = await this.#open.answerRequest?.(request.requestId, decision);
-    if (settled.signal.aborted) return;
+    this.#giving.set(requestId, given);
+    const taken = await this.#open.answerRequest?.(requestId, given.decision);
+    if (!this.#giving.delete(requestId) || settled.signal.aborted) return;
     settled.abort();
     // Gone: somebody else was first, and the provider tells who.
-    if (taken === 'taken') this.#emitSettled(request.requestId, decision.decision, by);
+    if (taken === 'taken') this.#emitSettled(requestId, given.decision.decision, given.by);
   }
 
   /** The handler's decision; deny when it takes too long, throws, or gives what is none. */
-  async #ask(
-    request: HostRequest,
-    settled: AbortController,
-  ): Promise<{ readonly decision: HostDecision; readonly by: DecidedBy }> {
+  async #ask(request: HostRequest, settled: AbortController): Promise<Given> {
     const { onApproval, limits, clock } = this.#run.options;
     if (!onApproval) return { decision: { decision: 'deny' }, by: 'policy' };
     const isLate = new AbortController();
@@ -105,6 +115,12 @@ export class HostRequests {
   #emitSettled(requestId: string, decision: HostDecision['decision'], by: DecidedBy): void {
     this.#run.emit({ type: 'approval_settled', requestId, decision, by });
   }
+}
+
+/** What is answered, and who decided it. */
+interface Given {
+  readonly decision: HostDecision;
+  readonly by: DecidedBy;
 }
 
 /** A question takes an answer or deny, an approval allow or deny. */

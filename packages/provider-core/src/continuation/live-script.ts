@@ -17,7 +17,7 @@ export class LiveScript {
   /** How the CLI answers a steered text. */
   steerResult: SteerResult = { outcome: 'accepted', detail: 'scripted' };
   /** What an answer meets: it is taken, or somebody else was first. */
-  answersWith: 'taken' | 'gone' = 'taken';
+  answersWith: 'taken' | 'gone' | Promise<'taken' | 'gone'> = 'taken';
   backgroundWork = 0;
   readonly transport: SessionTransport;
   #items: FollowedEvent[] = [];
