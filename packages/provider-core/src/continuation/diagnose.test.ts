@@ -68,6 +68,14 @@ describe('diagnose', () => {
     expect(await readdir(root)).toEqual(['bin']);
   });
 
+  it('leaves a damaged launch record as and where it is', async () => {
+    const folder = join(root, 'state', 'sessions', 'claude-code', 'damaged');
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'launch.json'), '{ cut off');
+    expect((await diagnose({ stateDir: join(root, 'state') })).sessions).toEqual([]);
+    expect(await readdir(folder)).toEqual(['launch.json']);
+  });
+
   it.each([
     ['closed', 'dead_session'],
     ['idle', undefined],

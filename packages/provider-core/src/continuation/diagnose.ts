@@ -6,7 +6,7 @@ import { capabilitiesOf, compareVersions, holdsFor, listWays } from '../provider
 import type { Way } from '../spec/capabilities.js';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { HandleStatus } from '../spec/provider-session-handle.js';
-import { type LaunchRecord, readLaunchRecord } from '../state/launch-record.js';
+import { type LaunchRecord, peekLaunchRecord } from '../state/launch-record.js';
 import { readLeaseOwner } from '../state/lease.js';
 import { findProcessesWithVariable } from '../state/process-tree.js';
 import { defaultStateDir, leaseDir, stateLayout } from '../state/state-layout.js';
@@ -168,14 +168,11 @@ async function diagnoseSession(record: LaunchRecord, processes: number): Promise
 
 /** Every launch record that can be read; a damaged one is left where it is and left out. */
 async function listRecords(stateDir: string): Promise<readonly LaunchRecord[]> {
-  const { sessionsDir, ...layout } = stateLayout(stateDir);
+  const layout = stateLayout(stateDir);
   const records: LaunchRecord[] = [];
-  for (const provider of await names(sessionsDir)) {
-    for (const id of await names(join(sessionsDir, provider))) {
-      if (!(await exists(layout.launchRecord(provider, id)))) continue;
-      const record = await readLaunchRecord({ sessionsDir, ...layout }, provider, id).catch(
-        () => undefined,
-      );
+  for (const provider of await names(layout.sessionsDir)) {
+    for (const id of await names(join(layout.sessionsDir, provider))) {
+      const record = await peekLaunchRecord(layout, provider, id);
       if (record) records.push(record);
     }
   }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { StateUnusableError } from '../errors/turn-error.js';
 import type { Way } from '../spec/capabilities.js';
@@ -56,6 +57,20 @@ export async function readLaunchRecord(
   const decoded = launchRecordCodec.safeParse(file.value);
   if (decoded.success) return decoded.data;
   throw damaged(path, await moveAside(path), z.prettifyError(decoded.error));
+}
+
+/** Only looks: a record that cannot be read is absent here, and stays as and where it is. */
+export async function peekLaunchRecord(
+  layout: StateLayout,
+  provider: string,
+  nativeId: string,
+): Promise<LaunchRecord | undefined> {
+  try {
+    const text = await readFile(layout.launchRecord(provider, nativeId), 'utf8');
+    return launchRecordCodec.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Replaces the session's launch record. */
