@@ -1,4 +1,5 @@
 import { UndeliverableMessageError } from '../errors/turn-error.js';
+import { checkWellFormedText } from '../models/well-formed-text.js';
 import type { ImagePart, Message } from '../spec/turn.js';
 import { digestOf } from './canonical-json.js';
 
@@ -32,13 +33,9 @@ export function messageDigest({ text, images }: OutgoingMessage): string {
   return images.length === 0 ? digestOf(text) : digestOf({ text, images });
 }
 
-/** Half a surrogate pair has no bytes of its own: what the provider would store is not what was given. */
 function wellFormed(text: string): string {
-  if (text.isWellFormed()) return text;
-  throw new UndeliverableMessageError(
-    'ill_formed_text',
-    'It holds half of a surrogate pair, mostly from a text cut within a character; repair it with toWellFormed().',
-  );
+  checkWellFormedText(text, 'The message');
+  return text;
 }
 
 function isImage({ mediaType, data }: ImagePart): boolean {

@@ -15,7 +15,8 @@ const usage = z.looseObject({
   cache_creation_input_tokens: z.number().optional(),
 });
 
-const content = z.union([z.string(), z.array(contentBlock)]);
+/** What a message holds, in the transcript and in the stream alike. */
+export const content = z.union([z.string(), z.array(contentBlock)]);
 
 const message = z.looseObject({
   id: z.string().optional(),

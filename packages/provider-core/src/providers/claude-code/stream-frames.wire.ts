@@ -1,12 +1,5 @@
 import * as z from 'zod';
-
-const contentBlock = z.looseObject({
-  type: z.string(),
-  text: z.string().optional(),
-  id: z.string().optional(),
-  name: z.string().optional(),
-  tool_use_id: z.string().optional(),
-});
+import { content } from './record.wire.js';
 
 const streamFrame = z.looseObject({
   type: z.string(),
@@ -19,9 +12,7 @@ const streamFrame = z.looseObject({
   model: z.string().optional(),
   permissionMode: z.string().optional(),
   status: z.string().nullish(),
-  message: z
-    .looseObject({ content: z.union([z.string(), z.array(contentBlock)]).optional() })
-    .optional(),
+  message: z.looseObject({ content: content.optional() }).optional(),
   event: z
     .looseObject({
       type: z.string(),
