@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { countTests } from './count-tests.mjs';
+import { findFailedTests, renderFailedTests } from './failed-tests.mjs';
 import { clisFile, ensurePinnedClis } from './fetch-clis.mjs';
 import { runCommand } from './run-command.mjs';
 import { stages, vitestReport } from './suites.mjs';
@@ -29,14 +30,16 @@ async function runLane(lane) {
 async function runSuite(suite) {
   if (suite.needsBuild && results.some(({ name, failed }) => name === 'build' && failed > 0)) {
     console.log(`FAILED  ${suite.name}: not run, since the build failed`);
-    return { ...suite, seconds: 0, passed: 0, failed: 1 };
+    const tests = [{ name: 'not run, since the build failed', error: [], isFlaky: false }];
+    return { ...suite, seconds: 0, passed: 0, failed: 1, tests };
   }
   console.log(`        ${suite.name} …`);
   const begun = performance.now();
   const outcome = await runWithHeartbeat(suite, begun);
   const seconds = (performance.now() - begun) / 1000;
-  const count = countTests({ ...suite, ...outcome, reportFile: vitestReport });
-  const result = { ...suite, seconds, ...count };
+  const ran = { ...suite, ...outcome, reportFile: vitestReport };
+  const count = countTests(ran);
+  const result = { ...suite, seconds, ...count, tests: findFailedTests({ ...ran, ...count }) };
   printOutcome(result, outcome);
   return result;
 }
@@ -89,6 +92,9 @@ function report() {
   }
   const total = (field) => results.reduce((sum, result) => sum + result[field], 0);
   const failed = results.length === 0 ? 1 : total('failed');
+  // A log that is cut in its middle still names what failed.
+  const failures = renderFailedTests(results);
+  if (failures.length > 0) console.log(`\n${failures.join('\n')}`);
   console.log(`\nall suites took ${((performance.now() - started) / 1000).toFixed(0)} s`);
   console.log(`${total('passed')} passed, ${failed} failed`);
   process.exitCode = failed > 0 ? 1 : 0;

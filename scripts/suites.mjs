@@ -36,7 +36,9 @@ export const stages = [
   [
     [
       suite('typecheck', 30, [bin('tsc'), '-p', 'tsconfig.json']),
-      suite('gates', 90, nodeTest('scripts/gates.test.mjs'), { counts: 'tap' }),
+      suite('gates', 90, nodeTest('scripts/gates.test.mjs', 'scripts/failed-tests.test.mjs'), {
+        counts: 'tap',
+      }),
     ],
     [suite('packages', 90, script('check-packages'), { needsBuild: true })],
   ],
