@@ -1,6 +1,6 @@
 import type { Logger } from '@holdfast/agent';
 import { type AgentSource, createAgentRegistry } from './agents.js';
-import type { BuilderContext } from './builder-context.js';
+import type { ChatContext } from './chat/chat-context.js';
 import type { ChatEvent } from './chat/chat-event.js';
 import type { ChatEventsOptions } from './chat/chat-log.js';
 import { type Chats, createChats } from './chat/chats.js';
@@ -39,7 +39,7 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
   checkOptions(options);
   const layout = builderLayout(options.dataDir);
   let isClosed = false;
-  const context: BuilderContext = {
+  const context: ChatContext = {
     layout,
     agents: createAgentRegistry(options.agents),
     logger: options.logger,

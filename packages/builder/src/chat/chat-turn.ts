@@ -6,7 +6,7 @@ import {
   TurnConflictError,
   type TurnStage,
 } from '@holdfast/agent';
-import type { BuilderContext } from '../builder-context.js';
+import type { ChatContext } from './chat-context.js';
 import { UnknownChatError } from './chat-error.js';
 import { type ChatLog, openChatLog } from './chat-log.js';
 import type { ChatTurn, ChatTurnResult, SendOptions } from './chat-turn-result.js';
@@ -16,7 +16,7 @@ import { takeChat } from './take-chat.js';
 
 /** Sends one message into a chat. Message and turn id are on disk before anything is sent. */
 export function sendIntoChat(
-  context: BuilderContext,
+  context: ChatContext,
   chatId: string,
   message: Message,
   options: SendOptions,
@@ -35,7 +35,7 @@ interface SendRequest {
 }
 
 async function send(
-  context: BuilderContext,
+  context: ChatContext,
   stage: TurnStage,
   { chatId, message, options }: SendRequest,
 ): Promise<ChatTurnResult> {
@@ -80,7 +80,7 @@ function replay(view: ChatView, known: ChatTurnRecord): ChatTurnResult {
 
 /** A turn that another process left open goes first, so that the messages stay in order. */
 async function settleEarlierTurn(
-  context: BuilderContext,
+  context: ChatContext,
   log: ChatLog,
   stage: TurnStage,
 ): Promise<void> {
@@ -92,7 +92,7 @@ async function settleEarlierTurn(
 
 /** Goes on with a turn a crash left open: the same id, the stored message. Its failure is in the log, typed. */
 export async function settleOpenTurn(
-  context: BuilderContext,
+  context: ChatContext,
   log: ChatLog,
   { turnId, message }: ChatTurnRecord,
 ): Promise<void> {

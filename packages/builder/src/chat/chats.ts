@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { checkMessage, type Message } from '@holdfast/agent';
-import type { BuilderContext } from '../builder-context.js';
 import { isChatId } from '../persistence/layout.js';
 import { listNames } from '../persistence/open-work.js';
 import type { TerminalGroup } from '../terminals/terminal-group.js';
+import type { ChatContext } from './chat-context.js';
 import { UnknownAgentError, UnknownChatError } from './chat-error.js';
 import type { ChatEvent } from './chat-event.js';
 import {
@@ -69,7 +69,7 @@ export interface Chats {
 }
 
 /** The chats below a builder's data directory. */
-export function createChats(context: BuilderContext): Chats {
+export function createChats(context: ChatContext): Chats {
   const at = (chatId: string) => createChat(context, chatId);
   return {
     open: async (options) => {
@@ -92,7 +92,7 @@ export function createChats(context: BuilderContext): Chats {
   };
 }
 
-function createChat(context: BuilderContext, chatId: string): Chat {
+function createChat(context: ChatContext, chatId: string): Chat {
   const path = context.layout.chatEvents(chatId);
   return {
     chatId,
@@ -112,7 +112,7 @@ function createChat(context: BuilderContext, chatId: string): Chat {
 }
 
 async function openChat(
-  context: BuilderContext,
+  context: ChatContext,
   chatId: string,
   { agent, title }: OpenChatOptions,
 ): Promise<void> {
@@ -133,7 +133,7 @@ function checkSameAgent({ chatId, agent }: ChatView, asked: string): void {
 }
 
 async function importChat(
-  context: BuilderContext,
+  context: ChatContext,
   file: string,
   options: ImportChatOptions,
 ): Promise<string> {
@@ -155,7 +155,7 @@ async function importChat(
   return chatId;
 }
 
-async function listChats(context: BuilderContext): Promise<readonly ChatEntry[]> {
+async function listChats(context: ChatContext): Promise<readonly ChatEntry[]> {
   const entries: ChatEntry[] = [];
   for (const chatId of await listNames(context.layout.chatsDir)) {
     try {
@@ -168,7 +168,7 @@ async function listChats(context: BuilderContext): Promise<readonly ChatEntry[]>
   return entries;
 }
 
-async function getChatView({ layout }: BuilderContext, chatId: string): Promise<ChatView> {
+async function getChatView({ layout }: ChatContext, chatId: string): Promise<ChatView> {
   const view = foldChat(await readChatEvents(layout.chatEvents(chatId)));
   if (!view) throw new UnknownChatError(chatId);
   return view;

@@ -1,8 +1,9 @@
-import type { BuilderContext } from '../builder-context.js';
+import type { ChatContext } from './chat-context.js';
 import { UnknownChatError } from './chat-error.js';
 import { openChatLog } from './chat-log.js';
 import { settleOpenTurn } from './chat-turn.js';
 import { type ChatView, findOpenTurn } from './chat-view.js';
+import { createChatAgent } from './create-chat-agent.js';
 import { takeChat } from './take-chat.js';
 
 /** How a chat is closed. */
@@ -17,7 +18,7 @@ export interface CloseChatOptions {
 
 /** Settles what a crash left open, then ends every process of the chat's session. */
 export async function closeChat(
-  context: BuilderContext,
+  context: ChatContext,
   chatId: string,
   { archive, deadlineMs, whenBusy }: CloseChatOptions,
 ): Promise<ChatView> {
@@ -29,7 +30,7 @@ export async function closeChat(
   if (open) await settleOpenTurn(context, log, open);
   const handle = log.view()?.handle;
   if (handle) {
-    await using agent = context.agents.create({ agent: view.agent, chatId });
+    await using agent = createChatAgent(context, view);
     agent.applyAgentSessionHandle(handle);
     await agent.close({ archive, deadlineMs });
     const closed = agent.currentAgentSessionHandle();

@@ -1,6 +1,6 @@
 import { type ErrorJson, isContinuationError, isTurnError } from '@holdfast/agent';
-import type { BuilderContext } from '../builder-context.js';
 import { listNames, unmarkOpen } from '../persistence/open-work.js';
+import type { ChatContext } from './chat-context.js';
 import { isChatError } from './chat-error.js';
 import { openChatLog } from './chat-log.js';
 import { settleOpenTurn } from './chat-turn.js';
@@ -34,7 +34,7 @@ export interface RecoveryReport {
 const RECOVER_AT_ONCE = 4;
 
 /** Settles every chat turn that a crash left open: the same turn id, the stored message. Doing it twice sends once. */
-export async function recoverChats(context: BuilderContext): Promise<RecoveryReport> {
+export async function recoverChats(context: ChatContext): Promise<RecoveryReport> {
   const waiting = [...(await listNames(context.layout.openDir))].sort();
   const chats: RecoveredChat[] = [];
   const work = async () => {
@@ -48,7 +48,7 @@ export async function recoverChats(context: BuilderContext): Promise<RecoveryRep
 }
 
 async function recoverChat(
-  context: BuilderContext,
+  context: ChatContext,
   chatId: string,
 ): Promise<RecoveredChat | undefined> {
   try {
@@ -62,7 +62,7 @@ async function recoverChat(
 }
 
 async function settleChat(
-  context: BuilderContext,
+  context: ChatContext,
   chatId: string,
 ): Promise<RecoveredChat | undefined> {
   await using lease = await takeChat(context.layout, chatId);

@@ -11,12 +11,13 @@ import {
   NonContinuableError,
   type TurnStage,
 } from '@holdfast/agent';
-import type { BuilderContext } from '../builder-context.js';
 import { markOpen, unmarkOpen } from '../persistence/open-work.js';
+import type { ChatContext } from './chat-context.js';
 import { UnknownChatError } from './chat-error.js';
 import type { ChatLog } from './chat-log.js';
 import type { ChatTurnResult } from './chat-turn-result.js';
 import type { ChatView } from './chat-view.js';
+import { createChatAgent } from './create-chat-agent.js';
 import { keepTurnEvents } from './keep-turn-events.js';
 
 interface ChatTurnRequest {
@@ -30,12 +31,12 @@ interface ChatTurnRequest {
 
 /** Runs one turn of a chat to its end. Each step is on disk before the next one begins. */
 export async function runChatTurn(
-  context: BuilderContext,
+  context: ChatContext,
   request: ChatTurnRequest,
 ): Promise<ChatTurnResult> {
   const { log, stage, turnId } = request;
   const view = getView(log);
-  await using agent = context.agents.create({ agent: view.agent, chatId: view.chatId });
+  await using agent = createChatAgent(context, view);
   checkHasSession(view);
   stage.waiting.throwIfAborted();
   await owe(context, request);
@@ -67,7 +68,7 @@ function checkHasSession({ handle, legacy }: ChatView): void {
 
 /** The message and its turn id, before anything is sent. */
 async function owe(
-  { layout }: BuilderContext,
+  { layout }: ChatContext,
   { log, turnId, message }: ChatTurnRequest,
 ): Promise<void> {
   const view = getView(log);
