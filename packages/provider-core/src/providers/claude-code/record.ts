@@ -9,7 +9,8 @@ import { type MessageNode, TranscriptTree } from './transcript-tree.js';
 /** A row that belongs to a turn, until the message it belongs to has been read. */
 interface HeldRow {
   readonly row: TranscriptRow;
-  readonly tell: (owner: MessageNode) => readonly RecordEvent[];
+  /** Nothing while more rows of the turn must be read first. */
+  readonly tell: (owner: MessageNode) => readonly RecordEvent[] | undefined;
 }
 
 /** What ends a turn, and what names its message. */
@@ -55,7 +56,8 @@ function tellHeld(held: readonly HeldRow[], tree: TranscriptTree) {
   const events: RecordEvent[] = [];
   for (const each of held) {
     const owner = tree.findOwner(each.row);
-    if (owner) events.push(...each.tell(owner));
+    const told = owner && each.tell(owner);
+    if (told) events.push(...told);
     else waiting.push(each);
   }
   // An end that stood before its own turn's text in the file still comes after it.
@@ -169,7 +171,10 @@ function readTurnRow(
   { tree, toolNames, form }: RowReading,
 ): HeldRow['tell'] | undefined {
   if (row.type === 'system' && row.subtype === 'turn_duration') {
-    return (owner) => endTurn(owner, () => readEnd(row, tree, owner));
+    return (owner) => {
+      const rows = tree.listEndedBranch(row, isAnswer);
+      return rows && endTurn(owner, () => readEnd(rows, owner));
+    };
   }
   if (row.type === 'assistant' && row.isApiErrorMessage) return readFailure(row);
   if (row.type === 'user' && !isSaid(row) && INTERRUPTED.test(readRowText(row) ?? '')) {
@@ -178,7 +183,7 @@ function readTurnRow(
   }
   const events = readProgress(row, toolNames);
   if (form.ends === 'unmarked' && isFinal(row)) {
-    return (owner) => [...events, ...endForNow(owner, () => readEnd(row, tree, owner))];
+    return (owner) => [...events, ...endForNow(owner, () => readEnd(tree.listBranch(row), owner))];
   }
   return events.length > 0 ? () => events : undefined;
 }
@@ -190,6 +195,13 @@ const FINAL_STOPS: ReadonlySet<string> = new Set(['end_turn', 'stop_sequence']);
 function isFinal({ type, message }: TranscriptRow): boolean {
   if (type !== 'assistant' || message?.model === '<synthetic>') return false;
   return FINAL_STOPS.has(message?.stop_reason ?? '');
+}
+
+/** The last words of a turn; before a tool there are more to come. */
+function isAnswer(row: TranscriptRow): boolean {
+  const { type, message } = row;
+  if (type !== 'assistant' || message?.model === '<synthetic>' || !readRowText(row)) return false;
+  return typeof message?.stop_reason === 'string' && message.stop_reason !== 'tool_use';
 }
 
 /** An end that a later one of the same turn may take the place of; a failure or an interruption may not. */
@@ -207,10 +219,10 @@ function endTurn(owner: MessageNode, read: () => RecordEvent): readonly RecordEv
   return [read()];
 }
 
-function readEnd(row: TranscriptRow, tree: TranscriptTree, owner: MessageNode): RecordEvent {
+function readEnd(rows: readonly TranscriptRow[], owner: MessageNode): RecordEvent {
   return {
     type: 'turn_ended',
-    ...readAnswer(tree.listBranch(row)),
+    ...readAnswer(rows),
     backgroundWork: 0,
     nativeTurnId: owner.promptId,
     ...(owner.isBackground ? { origin: 'background' } : {}),

@@ -26,6 +26,7 @@ interface TreeNode {
  */
 export class TranscriptTree {
   readonly #nodes = new Map<string, TreeNode>();
+  readonly #compactions: TranscriptRow[] = [];
   #latest: MessageNode | undefined;
 
   /** The message that was added last. */
@@ -36,6 +37,7 @@ export class TranscriptTree {
   /** Adds a row that is no message. */
   add(row: TranscriptRow): void {
     this.#insert(row, undefined);
+    if (row.subtype === 'compact_boundary') this.#compactions.push(row);
   }
 
   /** Adds a message. With `sameAs` it is another's second row: the CLI took it up again after a restart. */
@@ -87,6 +89,25 @@ export class TranscriptTree {
       node = node.parent === undefined ? undefined : this.#nodes.get(node.parent);
     }
     return rows;
+  }
+
+  /**
+   * The rows of the turn that a closing row ends; nothing while its answer is to come. On 2.1.197 the closing row has been
+   * seen to hang on what a compaction hangs on, and to stand before the answer, which is below the compaction.
+   */
+  listEndedBranch(
+    row: TranscriptRow,
+    isAnswer: (row: TranscriptRow) => boolean,
+  ): readonly TranscriptRow[] | undefined {
+    const branch = this.listBranch(row);
+    const owner = this.findOwner(row);
+    const compaction = this.#compactions.findLast((each) => this.findOwner(each) === owner);
+    if (!compaction || branch.includes(compaction)) return branch;
+    const fork = branch.findIndex(({ uuid }) => uuid === parentOf(compaction));
+    if (branch.slice(fork + 1).some(isAnswer)) return branch;
+    const answers = [...this.#nodes.values()].filter((node) => isAnswer(node.row));
+    const branches = answers.map((node) => this.listBranch(node.row));
+    return branches.findLast((rows) => rows.includes(compaction));
   }
 
   /** A compaction may hang on a row that was dropped; what follows it goes on with the message under way. */
