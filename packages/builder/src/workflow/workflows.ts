@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { isoInstant, systemClock } from '@holdfast/agent';
+import type { BuilderContext } from '../builder-context.js';
+import { checkName } from '../executions/execution-key.js';
+import type { SessionOwner } from '../executions/execution-owner.js';
+import type { ExecutionEventsOptions, Executions } from '../executions/executions.js';
+import { keys } from '../persistence/keys.js';
+import type { JsonValue } from '../persistence/store.js';
+import type { ContinuationState } from './continuation-state.js';
+import { inspectLearningLock, type LearningLockState } from './learning-lock.js';
+import { readRunEvents, type RunEvent } from './run-events.js';
+import { createRun, readRun } from './run-file.js';
+import { stopRun } from './stop-run.js';
+import { listSteps } from './workflow-definition.js';
+import { UnknownExecutionError, UnknownWorkflowError } from './workflow-error.js';
+import { MAIN_AGENT_STEP, type RunKey, type RunView, runIdOf } from './workflow-run.js';
+
+/** What a run is begun with. */
+export interface StartRun {
+  /** The id of a workflow that was given to `createBuilder`. */
+  readonly workflow: string;
+  /** Made when absent. With the same `iteration` and `group` a run is begun once, and found again after that. */
+  readonly iteration?: string | undefined;
+  /** `main` when absent. */
+  readonly group?: string | undefined;
+  /** Handed to every function of the definition; null when absent. */
+  readonly input?: JsonValue | undefined;
+  /** Whose session is told of the run's end. */
+  readonly notify?: SessionOwner | undefined;
+  readonly correlationId?: string | undefined;
+}
+
+/** One run of a workflow. It holds nothing open: everything is read from disk when asked. */
+export interface WorkflowRun extends RunKey {
+  readonly runId: string;
+  readonly view: () => Promise<RunView>;
+  /** Resolves once the run has ended, in whichever process. A failed run resolves too: look at `outcome`. */
+  readonly wait: (options?: { readonly signal?: AbortSignal | undefined }) => Promise<RunView>;
+  /** Fences every later start of its steps and interrupts what runs. */
+  readonly stop: (reason: string) => Promise<void>;
+  /** The events of all its executions; `cursor` goes on where an event stood. */
+  readonly events: (options?: RunEventsOptions) => AsyncIterable<RunEvent>;
+}
+
+/** How a run's events are read. */
+export interface RunEventsOptions extends Pick<ExecutionEventsOptions, 'follow'> {
+  /** The `cursor` of the last event that was seen; from the start when absent. */
+  readonly cursor?: string | undefined;
+}
+
+/** The workflow runs of one data directory. */
+export interface Workflows {
+  /** On disk and queued when it resolves. */
+  readonly start: (request: StartRun) => Promise<WorkflowRun>;
+  /** The run of that place, or `unknown_execution`. */
+  readonly get: (run: RunKey) => Promise<WorkflowRun>;
+  readonly list: () => Promise<readonly RunKey[]>;
+  /** Who holds the learning lock, since when, and who waits. */
+  readonly learningLock: (name?: string) => Promise<LearningLockState>;
+}
+
+/** The workflow runs below a builder's store. */
+export function createWorkflows(context: BuilderContext, executions: Executions): Workflows {
+  const at = (run: RunKey) => createWorkflowRun(context, executions, run);
+  return {
+    start: async (request) => {
+      context.checkOpen();
+      return at(await startRun(context, request));
+    },
+    get: async (run) => {
+      await viewRun(context, executions, run);
+      return at(run);
+    },
+    list: () => listRuns(context),
+    learningLock: (name = DEFAULT_LOCK) => inspectLearningLock(context.store, name),
+  };
+}
+
+/** The lock of a workflow that names none. */
+export const DEFAULT_LOCK = 'default';
+
+/** The queue in which runs are driven. */
+export const RUNS_QUEUE = 'runs';
+
+async function startRun(context: BuilderContext, request: StartRun): Promise<RunKey> {
+  const { workflow, group = 'main', iteration = randomUUID(), notify } = request;
+  const run = { iteration: checkName(iteration), group: checkName(group) };
+  if (!context.workflows.has(workflow)) throw new UnknownWorkflowError(workflow);
+  const at = isoInstant(systemClock);
+  // The job first: a run without one would be found by the full walk alone.
+  await context.engine.enqueue(RUNS_QUEUE, runIdOf(run), { ...run });
+  const isNew = await createRun(context.store, {
+    ...run,
+    workflowId: workflow,
+    input: request.input ?? null,
+    notify,
+    correlationId: request.correlationId ?? runIdOf(run),
+    createdAt: at,
+    updatedAt: at,
+    outcome: 'open',
+  });
+  if (!isNew) await checkSameWorkflow(context, run, workflow);
+  return run;
+}
+
+async function checkSameWorkflow(
+  { store, engine }: BuilderContext,
+  run: RunKey,
+  workflow: string,
+): Promise<void> {
+  const known = await readRun(store, run);
+  if (known && known.workflowId !== workflow) {
+    throw new TypeError(
+      `The run ${runIdOf(run)} is one of ${known.workflowId}, not of ${workflow}; give another iteration or group.`,
+    );
+  }
+  await engine.wake(RUNS_QUEUE, runIdOf(run));
+}
+
+function createWorkflowRun(
+  context: BuilderContext,
+  executions: Executions,
+  run: RunKey,
+): WorkflowRun {
+  return {
+    ...run,
+    runId: runIdOf(run),
+    view: () => viewRun(context, executions, run),
+    wait: ({ signal } = {}) => waitForRun(context, executions, { run, signal }),
+    stop: (reason) => {
+      context.checkOpen();
+      return stopRun(context, executions, { run, reason });
+    },
+    events: (options = {}) => readRunEvents(context.store, executions, { ...options, run }),
+  };
+}
+
+async function viewRun(
+  { store, workflows }: BuilderContext,
+  executions: Executions,
+  run: RunKey,
+): Promise<RunView> {
+  const record = await readRun(store, run);
+  if (!record) throw new UnknownExecutionError(runIdOf(run));
+  const definition = workflows.get(record.workflowId);
+  const order = [MAIN_AGENT_STEP, ...(definition ? listSteps(definition) : []).map(({ id }) => id)];
+  const place = ({ stepId }: ContinuationState) =>
+    order.includes(stepId) ? order.indexOf(stepId) : order.length;
+  const states = [...(await executions.list(run))];
+  return {
+    ...record,
+    runId: runIdOf(run),
+    executions: states.sort((one, other) => place(one) - place(other)),
+  };
+}
+
+/** How often a run of another process is looked at. */
+const LOOK_MS = 250;
+
+async function waitForRun(
+  context: BuilderContext,
+  executions: Executions,
+  { run, signal }: { readonly run: RunKey; readonly signal?: AbortSignal | undefined },
+): Promise<RunView> {
+  for (;;) {
+    signal?.throwIfAborted();
+    const record = await readRun(context.store, run);
+    if (!record || record.outcome !== 'open') return await viewRun(context, executions, run);
+    await systemClock.sleep(LOOK_MS, signal);
+  }
+}
+
+async function listRuns({ store }: BuilderContext): Promise<readonly RunKey[]> {
+  const runs: RunKey[] = [];
+  for (const iteration of await store.list(keys.runs())) {
+    for (const group of await store.list(keys.iteration(iteration))) {
+      if ((await store.read(keys.run({ iteration, group }))).state === 'present') {
+        runs.push({ iteration, group });
+      }
+    }
+  }
+  return runs;
+}
