@@ -106,9 +106,14 @@ export function isApiAgent(options: AgentOptions): options is ApiAgentOptions {
   return findModelProvider(options.provider) !== undefined;
 }
 
-/** How the agent's turns are driven unless one says otherwise; a model API leaves no choice. */
-export function transportOf(options: AgentOptions): TransportChoice | undefined {
-  return isApiAgent(options) ? undefined : options.transport;
+/**
+ * How the agent's turns are driven unless one says otherwise; a model API leaves no choice. Outside a chat, where nobody
+ * named a transport, it is what the provider declares for work that nobody watches.
+ */
+export function transportOf(options: AgentOptions, scope: string): TransportChoice | undefined {
+  if (isApiAgent(options)) return undefined;
+  if (options.transport !== undefined || scope === 'chat') return options.transport;
+  return findProvider(options.provider)?.unattended;
 }
 
 /** The provider's part of the options: what a session is launched with. */

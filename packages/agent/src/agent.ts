@@ -1,4 +1,5 @@
 import {
+  type CapturedTerminal,
   type CloseResult,
   isoInstant,
   type Message,
@@ -143,6 +144,13 @@ export class Agent implements AsyncDisposable {
     const session = provider && (await this.#session.sessions.inspect(provider, { stateDir }));
     const queued = (await this.#session.queue.load()).messages.length;
     return { handle, session, queued, running: this.#gate.isBusy };
+  }
+
+  /** What the session's terminal shows now, for people; `undefined` where there is none to be seen. Read-only. */
+  async captureTerminal(): Promise<CapturedTerminal | undefined> {
+    const { provider, sessions, options } = this.#session;
+    if (!provider) return undefined;
+    return await sessions.captureTerminal?.(provider, { stateDir: options.stateDir });
   }
 
   /**

@@ -88,7 +88,7 @@ function turnOptions(
     whenBusy,
     draft,
     waitFor,
-    transport: options.transport ?? transportOf(session.options),
+    transport: options.transport ?? transportOf(session.options, session.identity.scope),
     onApproval: options.onApproval ?? session.options.onApproval,
     stateDir,
     logger,

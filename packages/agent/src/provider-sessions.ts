@@ -1,8 +1,10 @@
 import {
+  type CapturedTerminal,
   type CloseResult,
   type CodingAgentTurn,
   type CodingProviderSessionHandle,
   type ContinueOptions,
+  captureSessionTerminal,
   checkStableFields,
   closeCodingAgentSession,
   continueCodingAgentSession,
@@ -36,6 +38,13 @@ export interface ProviderSessions {
     handle: CodingProviderSessionHandle,
     options: AgentCloseOptions & Pick<TurnOptions, 'stateDir'>,
   ) => Promise<CloseResult>;
+  /** What the session's terminal shows; absent where sessions have none. */
+  readonly captureTerminal?:
+    | ((
+        handle: CodingProviderSessionHandle,
+        options: Pick<TurnOptions, 'stateDir'>,
+      ) => Promise<CapturedTerminal | undefined>)
+    | undefined;
   /** Throws {@link StaleHandleError} when the session was started with other stable settings. */
   readonly checkConfig: (handle: CodingProviderSessionHandle, config: SessionConfig) => void;
   /** Lets go of what is kept between turns, as soon as no turn runs. */
@@ -66,6 +75,7 @@ export const providerCoreSessions: ProviderSessions = {
   continue: continueCodingAgentSession,
   inspect: inspectCodingAgentSession,
   close: closeCodingAgentSession,
+  captureTerminal: captureSessionTerminal,
   checkConfig: checkHandleConfig,
 };
 

@@ -1,5 +1,6 @@
 export { beginTurn, type LiveTurn } from './continuation/begin-turn.js';
 export { canonicalJson, digestOf } from './continuation/canonical-json.js';
+export { captureSessionTerminal } from './continuation/capture-terminal.js';
 export { checkStableFields } from './continuation/check-stable-fields.js';
 export type { TransportChoice } from './continuation/choose-way.js';
 export {
@@ -147,10 +148,19 @@ export {
   type TurnEventBody,
   type TurnEventStamp,
 } from './spec/turn-event.js';
-export { type JsonFile, moveAside, readJsonFile, writeFileAtomic } from './state/atomic-write.js';
+export {
+  type AtomicWriteOptions,
+  createFileAtomic,
+  findMovedAside,
+  type JsonFile,
+  moveAside,
+  readJsonFile,
+  syncDir,
+  writeFileAtomic,
+} from './state/atomic-write.js';
 export { faultPoint } from './state/fault-point.js';
 export { type FollowedLine, followJsonLines } from './state/follow-json-lines.js';
-export { appendJsonLine, readJsonLines } from './state/json-lines.js';
+export { appendJsonLine, JsonLineReader, readJsonLines } from './state/json-lines.js';
 export {
   type AcquiredLease,
   acquireLease,
@@ -161,6 +171,8 @@ export {
   readLeaseOwner,
 } from './state/lease.js';
 export { prepareStateDir } from './state/prepare-state-dir.js';
+export { readError, writeError } from './state/state-error.js';
 export { defaultStateDir } from './state/state-layout.js';
 export { type Clock, isoInstant, systemClock } from './time/clock.js';
 export { waitUntil } from './time/wait-until.js';
+export type { CapturedTerminal } from './transports/tmux/capture-terminal.js';

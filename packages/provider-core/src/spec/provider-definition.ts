@@ -1,4 +1,5 @@
 import type { ProviderCapabilities } from './capabilities.js';
+import type { Transport } from './provider-session-handle.js';
 import type { ServedPane } from './served-pane.js';
 import type { SessionConfig } from './session-config.js';
 import type { StreamProcess } from './stream-process.js';
@@ -33,6 +34,11 @@ export interface ProviderDefinition<
   readonly transports: ProviderTransports;
   /** The highest version that was certified; a newer one runs with what is claimed here, and says so. */
   readonly certifiedVersion: string;
+  /**
+   * How work that nobody watches is driven: whatever an agent does outside a chat, unless its caller names a transport. As any
+   * other work when absent.
+   */
+  readonly unattended?: Exclude<Transport, 'api'> | undefined;
   /** How long the CLI keeps an untouched session, where it deletes old ones by itself. */
   readonly historyRetention?: HistoryRetention | undefined;
   /** Carries the config type; never set. */

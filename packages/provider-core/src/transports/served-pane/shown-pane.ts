@@ -2,6 +2,7 @@ import type { ServedPane } from '../../spec/served-pane.js';
 import type { EmitTurnEvent } from '../../spec/turn-event.js';
 import { createChildEnvironment } from '../child-environment.js';
 import type { SessionContext } from '../session-transport.js';
+import { terminalIdOf } from '../tmux/capture-terminal.js';
 import { findTmuxServer, openTmuxServer } from '../tmux/open-tmux-server.js';
 import { TmuxError } from '../tmux/tmux-error.js';
 import type { PaneObservation, TmuxServer } from '../tmux/tmux-server.js';
@@ -91,7 +92,7 @@ async function openPane(
     nonce,
     leaseToken: String(leaseToken),
   });
-  return { tmuxSession: sessionName, terminalId: terminalId(nonce, paneId, pid), pid };
+  return { tmuxSession: sessionName, terminalId: terminalIdOf({ nonce, paneId, pid }), pid };
 }
 
 /** The name a new pane's tmux session is asked for. */
@@ -118,12 +119,7 @@ export async function closePane(
 function describePane(found: Extract<PaneObservation, { state: 'present' }>): ShownPane {
   return {
     tmuxSession: found.sessionName,
-    terminalId: terminalId(found.nonce, found.paneId, found.pid),
+    terminalId: terminalIdOf(found),
     pid: found.pid,
   };
-}
-
-/** A new server numbers its panes from the start, so that the pane's id alone would name two terminals. */
-function terminalId(nonce: string, paneId: string, pid: number): string {
-  return `${nonce.slice(0, 8)}${paneId}.${pid}`;
 }

@@ -4,6 +4,7 @@ import type { LaunchPlan } from '../../spec/launch-plan.js';
 import type { TypedPane } from '../../spec/typed-pane.js';
 import { createChildEnvironment, resolveValue } from '../child-environment.js';
 import type { OpenRequest, SessionContext } from '../session-transport.js';
+import { terminalIdOf } from '../tmux/capture-terminal.js';
 import type { PaneObservation, TmuxServer } from '../tmux/tmux-server.js';
 import { clearRequests } from './approver.js';
 import { createSignalUrl } from './http-signals.js';
@@ -79,13 +80,8 @@ async function openPane(
   const pane: LivePane = { way, context, server, fence: request.fence, ...opened };
   request.emit({
     type: 'terminal_opened',
-    terminalId: terminalIdOf(pane),
+    terminalId: terminalIdOf({ nonce, ...opened }),
     label: definition.displayName,
   });
   return pane;
-}
-
-/** Opaque name of the terminal, the same for every process that looks. A new server numbers its panes from the start. */
-export function terminalIdOf({ context, paneId, pid }: LivePane): string {
-  return `${context.nonce.slice(0, 8)}${paneId}.${pid}`;
 }

@@ -9,6 +9,7 @@ import type {
   OpenSession,
   SessionContext,
 } from '../session-transport.js';
+import { terminalIdOf } from '../tmux/capture-terminal.js';
 import { openTmuxServer } from '../tmux/open-tmux-server.js';
 import { isTmuxError } from '../tmux/tmux-error.js';
 import type { PaneObservation, TmuxServer } from '../tmux/tmux-server.js';
@@ -17,7 +18,7 @@ import { countBackgroundWork, readBackgroundTasks } from './background-work.js';
 import { followSession } from './follow-session.js';
 import { openSignalPort } from './http-signals.js';
 import { interruptSession } from './interrupt-session.js';
-import { launchPane, terminalIdOf } from './launch-pane.js';
+import { launchPane } from './launch-pane.js';
 import { type LivePane, leaseToken, readPaneActivity, readPaneProcess } from './live-pane.js';
 import { findPageInTheWay } from './page-in-the-way.js';
 import { answerRequest } from './pane-requests.js';
@@ -133,7 +134,7 @@ async function createOpenSession({
   return {
     nativeSessionId: nativeIdOf(context),
     tmuxSession: sessionName,
-    terminalId: terminalIdOf(pane),
+    terminalId: terminalIdOf({ nonce: context.nonce, ...pane }),
     recovered,
     effective: await readEffective(context, report),
     activity: () => readPaneActivity(pane),
