@@ -1,0 +1,63 @@
+import { isContinuationError, isTurnError, type TurnError } from '@holdfast/agent';
+import type { Suspension } from './continuation-state.js';
+import { isWorkflowError } from './workflow-error.js';
+
+/** What a failed try of a phase means. */
+export type FailureVerdict =
+  /** The world must change first; no attempt is counted. Without `until` the caller knows no better than to look again. */
+  | {
+      readonly type: 'suspend';
+      readonly reason: Suspension['reason'];
+      readonly until?: string | undefined;
+    }
+  | { readonly type: 'retry' }
+  | { readonly type: 'fail' };
+
+/** Judges the error of one try. Pure, and total: what nobody knows is tried again, a bounded number of times. */
+export function judgeFailure(error: unknown): FailureVerdict {
+  if (isContinuationError(error)) return { type: 'fail' };
+  if (isTurnError(error)) return judgeTurnError(error);
+  // Of ours, all that can come from within a phase are final.
+  return isWorkflowError(error) ? { type: 'fail' } : { type: 'retry' };
+}
+
+function judgeTurnError(error: TurnError): FailureVerdict {
+  switch (error.kind) {
+    case 'rate_limited':
+      return { type: 'suspend', reason: 'rate_limited', until: error.resetAt };
+    case 'auth_required':
+    case 'session_busy':
+    case 'cli_unusable':
+      return { type: 'suspend', reason: error.kind };
+    case 'timed_out':
+    case 'uncertain_delivery':
+    case 'state_unusable':
+      return { type: 'retry' };
+    case 'turn_interrupted':
+      // A turn that somebody ended for good gives the same error for ever.
+      return { type: error.isFinal ? 'fail' : 'retry' };
+    case 'provider_failed':
+      return { type: FINAL_REASONS.has(error.reason) ? 'fail' : 'retry' };
+    case 'undeliverable_message':
+    case 'turn_conflict':
+    case 'history_diverged':
+    case 'history_rejected':
+    case 'native_history_missing':
+    case 'blocked':
+      return { type: 'fail' };
+  }
+}
+
+const FINAL_REASONS: ReadonlySet<string> = new Set([
+  'context_too_long',
+  'refusal',
+  'model_not_found',
+]);
+
+const FIRST_DELAY_MS = 1_000;
+const LONGEST_DELAY_MS = 5 * 60_000;
+
+/** How long the next try waits after so many of them: 1 s, 2 s, … up to 5 min. */
+export function backOffMs(tries: number): number {
+  return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(Math.max(tries - 1, 0), 20));
+}

@@ -1,0 +1,47 @@
+import { type ErrorJson, isContinuationError, isTurnError } from '@holdfast/agent';
+import { clipError } from './clip-error.js';
+import type { ContinuationState, PhaseRecord, PhaseTurn } from './continuation-state.js';
+import type { Phase } from './phases.js';
+import { isWorkflowError } from './workflow-error.js';
+
+/** A phase that is due and was not begun. */
+export function pendingPhase(at: string): PhaseRecord {
+  return { status: 'pending', updatedAt: at, attempt: 0, turns: [] };
+}
+
+/** Changes one phase of a state; one that is not there is made first. Pure. */
+export function changePhase(
+  state: ContinuationState,
+  phase: Phase,
+  change: Partial<PhaseRecord>,
+): ContinuationState {
+  const at = change.updatedAt ?? state.updatedAt;
+  const known = state.phases[phase] ?? pendingPhase(at);
+  const record: PhaseRecord = { ...known, ...change, updatedAt: at };
+  return { ...state, updatedAt: at, phases: { ...state.phases, [phase]: record } };
+}
+
+/** Changes one turn of a phase. Pure. */
+export function changeTurn(
+  { turns }: PhaseRecord,
+  turnId: string,
+  change: Partial<PhaseTurn>,
+): readonly PhaseTurn[] {
+  return turns.map((one) => (one.turnId === turnId ? { ...one, ...change } : one));
+}
+
+/** Any error as it stands in a state and in events. */
+export function errorJsonOf(error: unknown): ErrorJson {
+  if (isTurnError(error) || isContinuationError(error)) return error.toJSON();
+  const name = error instanceof Error ? error.name : 'Error';
+  const message = clipError(error instanceof Error ? error.message : String(error));
+  if (!isWorkflowError(error))
+    return { family: 'unknown', kind: 'unknown', name, message, facts: {} };
+  return { family: 'workflow', kind: error.kind, name, message, facts: {} };
+}
+
+/** The two fields of a phase that say why. */
+export function errorFields(error: unknown): Pick<PhaseRecord, 'error' | 'errorJson'> {
+  const errorJson = errorJsonOf(error);
+  return { error: clipError(errorJson.message), errorJson };
+}
