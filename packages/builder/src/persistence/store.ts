@@ -20,7 +20,7 @@ export type StoreKey = readonly string[];
 export type StoreRead =
   | { readonly state: 'present'; readonly value: unknown }
   | { readonly state: 'absent' }
-  /** It was no JSON, or too large; it was set aside under another name, and nothing was overwritten. */
+  /** It was no JSON, or too large; it was set aside under another name. Stays so until it is written anew. */
   | { readonly state: 'damaged'; readonly movedTo: string };
 
 /** How a record or a log entry is written. */
@@ -51,8 +51,8 @@ export interface Store extends AsyncDisposable {
     value: JsonValue,
     options?: StoreWriteOptions,
   ) => Promise<boolean>;
-  /** Takes the record away; one that is not there changes nothing. */
-  readonly remove: (key: StoreKey) => Promise<void>;
+  /** Takes the record away, fenced like a write; one that is not there changes nothing. */
+  readonly remove: (key: StoreKey, options?: Pick<StoreWriteOptions, 'lease'>) => Promise<void>;
   /** Gives what cannot be used another name, which no earlier one has, and returns that name. */
   readonly setAside: (key: StoreKey) => Promise<string>;
   /** The names directly below, sorted, without those set aside; none when nothing is there. */

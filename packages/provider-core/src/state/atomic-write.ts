@@ -1,9 +1,19 @@
-import { randomBytes } from 'node:crypto';
-import { type FileHandle, link, open, readFile, rename, unlink } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { type FileHandle, link, lstat, open, readFile, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { faultPoint } from './fault-point.js';
 import { ensurePrivateDir } from './private-dir.js';
 import { errorCode, isAbsentError, readError, writeError } from './state-error.js';
+
+/** How a file is written in one step. */
+export interface AtomicWriteOptions {
+  /** 0600 when absent. */
+  readonly mode?: number | undefined;
+  /** Whether it must survive a power cut; true when absent. */
+  readonly durable?: boolean | undefined;
+  /** Called when only the last step is left; what it throws stops the write, and nothing has changed. */
+  readonly beforeInstall?: (() => void) | undefined;
+}
 
 /**
  * Replaces the file in one step that survives a crash and, unless `durable` is false, a power cut:
@@ -13,22 +23,68 @@ import { errorCode, isAbsentError, readError, writeError } from './state-error.j
 export async function writeFileAtomic(
   path: string,
   content: string,
-  { mode = 0o600, durable = true }: { readonly mode?: number; readonly durable?: boolean } = {},
+  options: AtomicWriteOptions = {},
 ): Promise<void> {
+  await installFile({ path, content, install: replaceFile }, options);
+}
+
+/** The same where nothing stands yet: of all writers in all processes one gets `true`, the others change nothing. */
+export async function createFileAtomic(
+  path: string,
+  content: string,
+  options: AtomicWriteOptions = {},
+): Promise<boolean> {
+  return installFile({ path, content, install: linkFile }, options);
+}
+
+interface NewFile {
+  readonly path: string;
+  readonly content: string;
+  readonly install: (temporary: string, path: string) => Promise<boolean>;
+}
+
+async function installFile(
+  { path, content, install }: NewFile,
+  { mode = 0o600, durable = true, beforeInstall }: AtomicWriteOptions,
+): Promise<boolean> {
   const folder = dirname(path);
   await ensurePrivateDir(folder);
-  // Unique, so that two writers can never install a mix of both.
-  const temporary = join(folder, `.${basename(path)}.${randomBytes(8).toString('hex')}.tmp`);
+  const temporary = join(folder, temporaryName(basename(path)));
   try {
     await writeNew(temporary, content, { mode, durable });
-    await rename(temporary, path);
+    beforeInstall?.();
+    const isInstalled = await install(temporary, path);
     faultPoint('atomic-write:renamed');
-    if (!durable) return;
+    if (!durable) return isInstalled;
     await syncDir(folder);
     faultPoint('atomic-write:folder-synced');
+    return isInstalled;
   } catch (error) {
     await unlink(temporary).catch(() => {});
     throw writeError(path, error);
+  }
+}
+
+/** Unique, so that two writers can never install a mix of both, and short enough for every file system. */
+function temporaryName(name: string): string {
+  return `.${name.slice(0, 60)}.${randomBytes(8).toString('hex')}.tmp`;
+}
+
+async function replaceFile(temporary: string, path: string): Promise<boolean> {
+  await rename(temporary, path);
+  return true;
+}
+
+/** A link fails where a rename would overwrite. */
+async function linkFile(temporary: string, path: string): Promise<boolean> {
+  try {
+    await link(temporary, path);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await unlink(temporary).catch(() => {});
   }
 }
 
@@ -99,7 +155,7 @@ async function readText(path: string): Promise<string | undefined> {
 /** Gives a damaged file another name, which no earlier one has, and returns it. */
 export async function moveAside(path: string): Promise<string> {
   for (let number = 1; ; number += 1) {
-    const movedTo = `${path}.damaged-${number}`;
+    const movedTo = damagedName(path, number);
     try {
       // A link first: it fails where a rename would overwrite.
       await link(path, movedTo);
@@ -108,7 +164,7 @@ export async function moveAside(path: string): Promise<string> {
     } catch (error) {
       if (errorCode(error) === 'EEXIST') continue;
       // Another process has just moved it.
-      if (isAbsentError(error) && number > 1) return `${path}.damaged-${number - 1}`;
+      if (isAbsentError(error) && number > 1) return damagedName(path, number - 1);
       throw writeError(path, error);
     }
   }
@@ -116,6 +172,21 @@ export async function moveAside(path: string): Promise<string> {
 
 /** The first copy that was moved aside, where there is one: its content is still unknown, not gone. */
 export async function findMovedAside(path: string): Promise<string | undefined> {
-  const first = `${path}.damaged-1`;
-  return (await readText(first)) === undefined ? undefined : first;
+  const first = damagedName(path, 1);
+  try {
+    // Not read: it may be large.
+    await lstat(first);
+    return first;
+  } catch (error) {
+    if (isAbsentError(error)) return undefined;
+    throw readError(first, error);
+  }
+}
+
+/** A name that would get too long for a file system is cut, and told from others by its digest. */
+function damagedName(path: string, number: number): string {
+  const name = basename(path);
+  if (Buffer.byteLength(name) <= 240) return `${path}.damaged-${number}`;
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 16);
+  return join(dirname(path), `${name.slice(0, 60)}~${digest}.damaged-${number}`);
 }

@@ -1,0 +1,152 @@
+import { readdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import {
+  appendJsonLine,
+  type Clock,
+  faultPoint,
+  type Lease,
+  type Logger,
+  moveAside,
+  readError,
+  SessionBusyError,
+} from '@holdfast/agent';
+import { observeFileLease, takeFileLease } from './file-lease.js';
+import { placeOf } from './file-place.js';
+import { describeKey } from './keys.js';
+import { readLogFile } from './log-file.js';
+import { checkSize, readRecordFile, removeRecordFile, writeRecordFile } from './record-file.js';
+import type { Store, StoreKey, StoreRead } from './store.js';
+import { checkKey, checkPrefix, isHiddenName } from './store-key.js';
+import { inTurn } from './write-turns.js';
+
+/** Where a file store stands. */
+export interface FileStoreOptions {
+  /** Made when it is not there, readable by its owner alone. */
+  readonly dataDir: string;
+  readonly logger?: Logger | undefined;
+  /** For the waits and the `since` of leases. */
+  readonly clock?: Clock | undefined;
+}
+
+/** A store in plain files, which any number of processes of one machine may share. */
+export function createFileStore(options: FileStoreOptions): Store {
+  const files = openFiles(options);
+  const { signal } = files.closing;
+  return {
+    read: (key) => readRecord(files, key),
+    write: (key, value, { mode, lease } = {}) =>
+      change(files, { key, what: 'write', lease }, (path, checkFence) =>
+        writeRecordFile(path, value, { mode, checkFence }),
+      ),
+    remove: (key, { lease } = {}) =>
+      change(files, { key, what: 'remove', lease }, (path) => removeRecordFile(path)),
+    setAside: (key) => change(files, { key, what: 'set-aside' }, (path) => moveAside(path)),
+    list: (prefix) => listNames(files, prefix),
+    append: (key, entry, { lease, sync = true } = {}) =>
+      change(files, { key, what: 'append', lease }, (path) =>
+        appendJsonLine(path, checkSize(entry), { sync }),
+      ),
+    readLog: (key, { from, follow } = {}) =>
+      readLogFile(() => findPlace(files, key), {
+        from,
+        follow: follow && AbortSignal.any([follow, signal]),
+      }),
+    acquire: async (key, { signal: stop } = {}) =>
+      takeFileLease(findPlace(files, key), { signal: stop, clock: files.clock }),
+    observe: async (key) => observeFileLease(findPlace(files, key)),
+    [Symbol.asyncDispose]: () => closeFiles(files),
+  };
+}
+
+interface Files {
+  readonly root: string;
+  readonly logger: Logger | undefined;
+  readonly clock: Clock | undefined;
+  readonly closing: AbortController;
+  /** Writes that were asked for and have not ended. */
+  readonly pending: Set<Promise<unknown>>;
+}
+
+function openFiles({ dataDir, logger, clock }: FileStoreOptions): Files {
+  if (typeof dataDir !== 'string' || dataDir.trim() === '') {
+    throw new TypeError('dataDir must be a path.');
+  }
+  return {
+    root: resolve(dataDir),
+    logger,
+    clock,
+    closing: new AbortController(),
+    pending: new Set(),
+  };
+}
+
+/** What was begun is ended; nothing more is taken. */
+async function closeFiles({ closing, pending }: Files): Promise<void> {
+  closing.abort();
+  await Promise.allSettled(pending);
+}
+
+function findPlace(files: Files, key: StoreKey): string {
+  checkKey(key);
+  checkOpen(files);
+  return placeOf(files.root, key);
+}
+
+function checkOpen({ closing }: Files): void {
+  if (closing.signal.aborted) throw new TypeError('This store was closed; make another one.');
+}
+
+async function readRecord(files: Files, key: StoreKey): Promise<StoreRead> {
+  const found = await readRecordFile(findPlace(files, key));
+  if (found.state === 'damaged') {
+    files.logger?.warn({ key: key.join('/'), moved_to: found.movedTo }, 'record found damaged');
+  }
+  return found;
+}
+
+async function listNames(files: Files, prefix: StoreKey): Promise<readonly string[]> {
+  checkPrefix(prefix);
+  checkOpen(files);
+  const path = placeOf(files.root, prefix);
+  try {
+    return (await readdir(path)).filter((name) => !isHiddenName(name)).sort();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw readError(path, error);
+  }
+}
+
+interface Change {
+  readonly key: StoreKey;
+  readonly what: 'write' | 'remove' | 'set-aside' | 'append';
+  readonly lease?: Lease | undefined;
+}
+
+/** Runs one change in the turn of its key, fenced, between two crash points that name it. */
+async function change<Value>(
+  files: Files,
+  { key, what, lease }: Change,
+  act: (path: string, checkFence: () => void) => Promise<Value>,
+): Promise<Value> {
+  const checkFence = () => checkCurrent(lease);
+  const place = findPlace(files, key);
+  const done = inTurn(place, async () => {
+    checkFence();
+    faultPoint(`store:before-${what}:${describeKey(key)}`);
+    // Looked at again: it may have waited for others.
+    const value = await act(placeOf(files.root, key), checkFence);
+    faultPoint(`store:after-${what}:${describeKey(key)}`);
+    return value;
+  });
+  files.pending.add(done);
+  try {
+    return await done;
+  } finally {
+    files.pending.delete(done);
+  }
+}
+
+/** An owner that froze and lost its lease must write nothing. */
+function checkCurrent(lease: Lease | undefined): void {
+  if (lease && !lease.isCurrent()) throw new SessionBusyError({ kind: 'ours' });
+}

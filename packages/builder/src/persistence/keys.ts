@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { checkName, type ExecutionKey } from '../executions/execution-key.js';
+import { isChatId } from './layout.js';
+import type { StoreKey } from './store.js';
+
+type RunPlace = Omit<ExecutionKey, 'step'>;
+
+/**
+ * Every key of the builder; nothing else makes one. An id that is none is a TypeError that names it. What lists things
+ * is in the plural.
+ */
+export const keys = {
+  /** The format of the whole store. */
+  format: (): StoreKey => ['FORMAT'],
+
+  /** Below it stands one folder a chat. */
+  chats: (): StoreKey => ['chats'],
+  /** The chat's log: the truth, all else is derived from it. */
+  chatEvents: (chatId: string): StoreKey => ['chats', checkChatId(chatId), 'events.jsonl'],
+  /** Who runs a turn in the chat, or writes its log. */
+  chatLease: (chatId: string): StoreKey => ['chats', checkChatId(chatId), 'lease'],
+  /** Below it stands one marker a chat that owes something. */
+  openChats: (): StoreKey => ['open'],
+  openChat: (chatId: string): StoreKey => ['open', checkChatId(chatId)],
+
+  /** Below it stands one folder an iteration. */
+  runs: (): StoreKey => ['runs'],
+  /** Below it stand the groups of an iteration. */
+  iteration: (iteration: string): StoreKey => ['runs', checkName(iteration)],
+  /** What a run was begun with. */
+  run: (run: RunPlace): StoreKey => [...runFolder(run), 'run.json'],
+  /** Says that no step of the run may begin; anybody may write it. */
+  runStop: (run: RunPlace): StoreKey => [...runFolder(run), 'stop.json'],
+  /** Below it stands one folder an execution, by step. */
+  steps: (run: RunPlace): StoreKey => [...runFolder(run), 'logs'],
+  /** Below it stands everything of one execution. */
+  execution: (key: ExecutionKey): StoreKey => executionFolder(key),
+  state: (key: ExecutionKey): StoreKey => [...executionFolder(key), 'continuation_state.json'],
+  executionEvents: (key: ExecutionKey): StoreKey => [...executionFolder(key), 'events.jsonl'],
+  /** Who drives the execution; it fences every write of the state. */
+  executionLease: (key: ExecutionKey): StoreKey => [...executionFolder(key), 'lease'],
+  /** The stop fence, which anybody may write. */
+  stop: (key: ExecutionKey): StoreKey => [...executionFolder(key), 'stop.json'],
+  /** Whoever runs a turn in the session of the execution. */
+  lane: (key: ExecutionKey): StoreKey => [...executionFolder(key), 'lane'],
+
+  /** Below it stands one folder a queue. */
+  queues: (): StoreKey => ['engine'],
+  /** Below it stands one record an open job. */
+  jobs: (queue: string): StoreKey => ['engine', checkName(queue), 'jobs'],
+  /** The job's id stands in its record: a long one is cut in its name. */
+  job: (queue: string, jobId: string): StoreKey => [
+    ...['engine', checkName(queue), 'jobs'],
+    recordName(jobId, { what: 'job', extension: '.json' }),
+  ],
+  /** Who runs the job. */
+  jobLease: (queue: string, jobId: string): StoreKey => [
+    ...['engine', checkName(queue), 'leases'],
+    recordName(jobId, { what: 'job', extension: '' }),
+  ],
+
+  /** Below it stands one record a notification. */
+  notifications: (): StoreKey => ['notifications'],
+  /** The outbox entry. The id stands in its record: a long one is cut in its name. */
+  notification: (notificationId: string): StoreKey => [
+    'notifications',
+    recordName(notificationId, { what: 'notification', extension: '.json' }),
+  ],
+  /** Who delivers the notification. */
+  notificationLease: (notificationId: string): StoreKey => [
+    'notification-leases',
+    recordName(notificationId, { what: 'notification', extension: '' }),
+  ],
+
+  /** Below it stands what the sub-agents' tool server must not forget: its secret, its addresses. */
+  bridge: (...names: readonly string[]): StoreKey => ['bridge', ...names.map(checkName)],
+
+  /** Below it stands everything of one lock: who holds it, who waits. */
+  lock: (lock: string, ...names: readonly string[]): StoreKey => [
+    ...['locks', checkName(lock)],
+    ...names,
+  ],
+} as const;
+
+/** The iteration in which the sub-agents of chats stand. */
+export const CHATS_ITERATION = 'chats';
+
+/** The group of a chat's sub-agents: its id, or what stands for one that is too long for a group. */
+export function chatGroupOf(chatId: string): string {
+  return checkChatId(chatId).length <= 80 ? chatId : `c-${digestOf(chatId)}`;
+}
+
+function runFolder({ iteration, group }: RunPlace): StoreKey {
+  return ['runs', checkName(iteration), checkName(group)];
+}
+
+function executionFolder(key: ExecutionKey): StoreKey {
+  return [...runFolder(key), 'logs', checkName(key.step)];
+}
+
+function checkChatId(chatId: string): string {
+  if (isChatId(chatId)) return chatId;
+  throw new TypeError(`${JSON.stringify(chatId)} is no chat id; use 1 to 200 of A-Z a-z 0-9 . _ -`);
+}
+
+interface RecordName {
+  readonly what: string;
+  readonly extension: string;
+}
+
+/** A name as long as a store takes it; a longer one is cut, and told from others by its digest. */
+function recordName(id: string, { what, extension }: RecordName): string {
+  if (!/^[A-Za-z0-9._~-]{1,400}$/.test(id) || /^\.+$/.test(id)) {
+    throw new TypeError(
+      `${JSON.stringify(id)} is no ${what} id; use 1 to 400 of A-Z a-z 0-9 . _ ~ -`,
+    );
+  }
+  if (id.length + extension.length <= 250) return `${id}${extension}`;
+  return `${id.slice(0, 180)}~~${digestOf(id)}${extension}`;
+}
+
+function digestOf(id: string): string {
+  return createHash('sha256').update(id).digest('hex').slice(0, 32);
+}
+
+/** What kind of thing stands at a key, for crash points and logs: the same for each thing of a kind. */
+export function describeKey([root = '', ...rest]: StoreKey): string {
+  if (root === 'chats') return `chat/${rest.at(-1)}`;
+  if (root === 'open') return 'open-chat';
+  if (root === 'runs') return rest.length < 5 ? `run/${rest.at(-1)}` : `step/${rest.at(-1)}`;
+  if (root === 'engine') return `job/${rest[0]}`;
+  if (root === 'notifications') return 'notification';
+  return [root, ...rest].join('/');
+}
