@@ -82,6 +82,19 @@ export const keys = {
   ],
 } as const;
 
+/** Names that callers move away from: write `keys.state(…)`. */
+export const FORMAT_KEY = keys.format();
+/** {@link keys}`.openChats()`. */
+export const OPEN_CHATS_PREFIX = keys.openChats();
+/** {@link keys} without the object. */
+export const {
+  openChat: openChatKey,
+  chatEvents: chatEventsKey,
+  chatLease: chatLeaseKey,
+  state: stateKey,
+  executionEvents: executionEventsKey,
+} = keys;
+
 /** The iteration in which the sub-agents of chats stand. */
 export const CHATS_ITERATION = 'chats';
 
