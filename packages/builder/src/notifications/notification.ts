@@ -16,6 +16,12 @@ export interface Notification {
   readonly at: string;
 }
 
+/** Told of every notification, at least once; `notificationId` tells a repeated one. A rejection is tried again. */
+export type NotificationHandler = (
+  notification: Notification,
+  context: { readonly signal: AbortSignal },
+) => void | Promise<void>;
+
 /** One entry of the durable outbox. */
 export interface OutboxEntry extends Notification {
   /** The turn in the target's session; made with the entry. */
@@ -25,10 +31,33 @@ export interface OutboxEntry extends Notification {
   readonly updatedAt: string;
 }
 
+/** Where a notification goes: into the session of its target, and to the service's handler. */
+export type DeliveryTarget = 'session' | 'handler';
+
 /** How far one target of a notification came. `none`: there is no such target. */
 export interface DeliveryState {
   readonly state: 'none' | 'pending' | 'delivered' | 'dead_letter';
+  /** How often it was tried; written before each try. */
   readonly attempts: number;
+  /** How often in a row the session could not take it yet: busy, limited or signed out. No attempt is counted for these. */
+  readonly waits?: number | undefined;
+  /** ISO 8601; not tried again before. */
   readonly notBefore?: string | undefined;
+  /** Why the last try failed. */
   readonly error?: ErrorJson | undefined;
+  /** How it was delivered: as a turn of its own, into a running turn that took it in, or to the handler. */
+  readonly via?: 'turn' | 'steered' | 'handler' | undefined;
+}
+
+/** Where an entry as a whole stands: `pending` while any target is, `dead_letter` when one was given up. */
+export type OutboxState = 'pending' | 'delivered' | 'dead_letter';
+
+/** The state of an entry from those of its targets. */
+export function outboxStateOf({
+  session,
+  handler,
+}: Pick<OutboxEntry, DeliveryTarget>): OutboxState {
+  const states = [session.state, handler.state];
+  if (states.includes('pending')) return 'pending';
+  return states.includes('dead_letter') ? 'dead_letter' : 'delivered';
 }

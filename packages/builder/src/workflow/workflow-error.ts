@@ -5,6 +5,7 @@ const brand = Symbol.for('holdfast.WorkflowError');
 export type WorkflowErrorKind =
   | 'unknown_workflow'
   | 'unknown_execution'
+  | 'unknown_notification'
   | 'unregistered_agent'
   | 'validation_failed'
   | 'execution_stopped'
@@ -44,6 +45,15 @@ export class UnknownExecutionError extends WorkflowError {
 
   constructor(readonly executionId: string) {
     super(`There is no execution ${executionId}. Look for its id in executions.list().`);
+  }
+}
+
+/** No notification of that id stands in the outbox. */
+export class UnknownNotificationError extends WorkflowError {
+  readonly kind = 'unknown_notification';
+
+  constructor(readonly notificationId: string) {
+    super(`There is no notification ${notificationId}. Look for its id in notifications.list().`);
   }
 }
 
@@ -104,6 +114,7 @@ export class ChildFailedError extends WorkflowError {
 export type AnyWorkflowError =
   | UnknownWorkflowError
   | UnknownExecutionError
+  | UnknownNotificationError
   | UnregisteredAgentError
   | ValidationFailedError
   | ExecutionStoppedError

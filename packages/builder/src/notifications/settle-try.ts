@@ -1,0 +1,65 @@
+import { backOffMs, instantAfter } from './back-off.js';
+import { describeFailure } from './describe-failure.js';
+import type { FailureVerdict } from './judge-failure.js';
+import type { DeliveryState, DeliveryTarget, OutboxEntry } from './notification.js';
+
+/** How often a target is tried until it is given up. */
+export const MAX_DELIVERY_ATTEMPTS = 8;
+
+/** How one try ended. */
+export type TryResult =
+  | { readonly via: NonNullable<DeliveryState['via']> }
+  | { readonly error: unknown; readonly verdict: FailureVerdict };
+
+/** The state to write before a try, or that of a target whose tries are used up. */
+export function beginTry(state: DeliveryState): DeliveryState {
+  // Tries that ended without a word were crashes; they count, or an entry that kills its process would do so for ever.
+  if (state.attempts >= MAX_DELIVERY_ATTEMPTS) return { ...state, state: 'dead_letter' };
+  return { ...state, attempts: state.attempts + 1 };
+}
+
+/** The state to write after a try. Pure. */
+export function settleTry(tried: DeliveryState, result: TryResult, nowMs: number): DeliveryState {
+  const { attempts, waits = 0 } = tried;
+  if ('via' in result) return { state: 'delivered', attempts, via: result.via };
+  const { verdict } = result;
+  const error = describeFailure(result.error);
+  switch (verdict.next) {
+    case 'delivered':
+      return { state: 'delivered', attempts, via: 'turn', error };
+    case 'give_up':
+      return { state: 'dead_letter', attempts, error };
+    case 'wait': {
+      const until = verdict.until ?? instantAfter(nowMs, backOffMs(waits + 1));
+      const pending = { state: 'pending', attempts: attempts - 1, waits: waits + 1 } as const;
+      return { ...pending, notBefore: until, error };
+    }
+    case 'retry':
+      if (attempts >= MAX_DELIVERY_ATTEMPTS) return { state: 'dead_letter', attempts, error };
+      return {
+        state: 'pending',
+        attempts,
+        notBefore: instantAfter(nowMs, backOffMs(attempts)),
+        error,
+      };
+  }
+}
+
+/** The instant at which the target may be tried; `undefined` when nothing is left to do for it. */
+export function dueMs(state: DeliveryState, nowMs: number): number | undefined {
+  if (state.state !== 'pending') return undefined;
+  const notBefore = Date.parse(state.notBefore ?? '');
+  if (Number.isNaN(notBefore)) return nowMs;
+  // A clock that was set back must not turn a back-off of minutes into one of days; only a limit may last so long.
+  const longest = state.error?.kind === 'rate_limited' ? Number.POSITIVE_INFINITY : backOffMs(99);
+  return Math.min(notBefore, nowMs + longest);
+}
+
+/** When something of the entry is to be tried next, as ISO 8601; `undefined` when nothing is pending. */
+export function nextDueAt(
+  { session, handler }: Pick<OutboxEntry, DeliveryTarget>,
+  nowMs: number,
+): string | undefined {
+  const due = [dueMs(session, nowMs), dueMs(handler, nowMs)].filter((at) => at !== undefined);
+  return due.length === 0 ? undefined : instantAfter(Math.min(...due), 0);
+}
