@@ -59,10 +59,11 @@ async function runWithHeartbeat({ name, command, budgetSeconds }, begun) {
   return outcome;
 }
 
-function printOutcome({ name, seconds, passed, failed, note, budgetSeconds }, outcome) {
+function printOutcome({ name, seconds, passed, failed, note, budgetSeconds, tests }, outcome) {
   const time = `${seconds.toFixed(1)} s`;
   if (failed === 0) {
-    console.log(`ok      ${name}: ${passed} passed, ${time}`);
+    const flaky = tests.length > 0 ? `, ${tests.length} of them flaky` : '';
+    console.log(`ok      ${name}: ${passed} passed${flaky}, ${time}`);
     return;
   }
   const hung = outcome.timedOut ? `, ended after ${HANG_FACTOR} times its ${budgetSeconds} s` : '';

@@ -19,6 +19,24 @@ export function readClosingLine(line) {
   return match ? { passed: Number(match[1]), failed: Number(match[2]) } : undefined;
 }
 
+/** Reads `flaky: N`, which stands before the closing line where a second try was allowed. */
+export function readFlakyLine(line) {
+  const match = /^flaky: (\d+)$/.exec(line.trim());
+  return match ? Number(match[1]) : undefined;
+}
+
+/** More than this many that passed only at a second try make a suite fail. */
+const MAX_FLAKY = 3;
+
+/** The sum of several runs: their closing counts, and how many were flaky where any of them allowed a second try. */
+export function addUpRuns(runs) {
+  const total = (field) => runs.reduce((sum, run) => sum + (run[field] ?? 0), 0);
+  const hasFlaky = runs.some(({ flaky }) => flaky !== undefined);
+  const [passed, failed, flaky] = ['passed', 'failed', 'flaky'].map(total);
+  if (flaky <= MAX_FLAKY) return { passed, failed, ...(hasFlaky && { flaky }) };
+  return { passed: passed - flaky, failed: failed + flaky, flaky };
+}
+
 const readers = {
   step: ({ status }) => (status === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }),
   'last-line': ({ stdout }) => readClosingLine(stdout.trimEnd().split('\n').at(-1) ?? ''),

@@ -37,6 +37,7 @@ const everyEntry = {
     '@holdfast/provider-core/wire',
     '@holdfast/agent',
     '@holdfast/builder',
+    '@holdfast/builder/conformance',
   ]
     .map((entry) => `import '${entry}';`)
     .join('\n'),

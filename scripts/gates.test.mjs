@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { copyCheckout } from './checkout-copy.mjs';
-import { countTests } from './count-tests.mjs';
+import { addUpRuns, countTests } from './count-tests.mjs';
 import { readPinnedClis } from './fetch-clis.mjs';
 import { plants } from './planted-violations.mjs';
 import { findMissingPrerequisites } from './prerequisites.mjs';
@@ -150,6 +150,14 @@ describe('a suite cannot pass by running nothing', () => {
   it('adds up what ran', () => {
     const outcome = { counts: 'last-line', status: 0, stdout: 'x\n3 passed, 0 failed\n' };
     assert.deepEqual(countTests(outcome), { passed: 3, failed: 0 });
+  });
+
+  it('fails what was flaky on all Nodes together when that is more than three', () => {
+    const few = { passed: 14, failed: 0, flaky: 1 };
+    const many = { passed: 14, failed: 0, flaky: 3 };
+    assert.deepEqual(addUpRuns([few, few]), { passed: 28, failed: 0, flaky: 2 });
+    assert.deepEqual(addUpRuns([few, many]), { passed: 24, failed: 4, flaky: 4 });
+    assert.deepEqual(addUpRuns([{ passed: 3, failed: 0 }]), { passed: 3, failed: 0 });
   });
 
   it('counts a vitest file that could not be loaded', () => {

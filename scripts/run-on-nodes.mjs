@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { readClosingLine } from './count-tests.mjs';
+import { addUpRuns, readClosingLine, readFlakyLine } from './count-tests.mjs';
 import { ensurePinnedNodes } from './fetch-clis.mjs';
 import { root } from './run-command.mjs';
 
@@ -13,33 +13,36 @@ const OWN = process.versions.node.split('.')[0];
 export async function runOnNodes(command, { nodes, env, onProgress }) {
   const foreign = nodes.filter((major) => major !== OWN);
   const fetched = await ensurePinnedNodes(foreign, { onProgress });
-  const sums = { passed: 0, failed: 0, totals: [] };
+  const seen = { runs: [], totals: [] };
   for (const major of nodes) {
     const binary = fetched.find(({ version }) => version.startsWith(`${major}.`))?.binary;
     const args = binary && !command.includes('--layer') ? ['--layer', 'provider-core'] : [];
     onProgress(`Node ${major}:`);
-    await runOnce(binary ?? process.execPath, [...command, ...args], env, sums);
+    await runOnce(binary ?? process.execPath, [...command, ...args], env, seen);
   }
-  if (sums.totals.length > 0) console.log(JSON.stringify(addUp(sums.totals)));
-  console.log(`${sums.passed} passed, ${sums.failed} failed`);
-  return sums.failed === 0 && sums.passed > 0 ? 0 : 1;
+  if (seen.totals.length > 0) console.log(JSON.stringify(addUp(seen.totals)));
+  const { passed, failed, flaky } = addUpRuns(seen.runs);
+  if (flaky !== undefined) console.log(`flaky: ${flaky}`);
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed === 0 && passed > 0 ? 0 : 1;
 }
 
 /** Passes the lines on, but for the closing ones, which are added up. A run without a closing line has failed. */
-async function runOnce(node, command, env, sums) {
+async function runOnce(node, command, env, seen) {
   const child = spawn(node, command, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] });
   const stop = (signal) => child.kill(signal);
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop);
   let closing;
+  let flaky;
   for await (const line of createInterface({ input: child.stdout })) {
     const count = readClosingLine(line);
     if (count) closing = count;
-    else if (line.startsWith('{"total":true')) sums.totals.push(JSON.parse(line));
+    else if (readFlakyLine(line) !== undefined) flaky = readFlakyLine(line);
+    else if (line.startsWith('{"total":true')) seen.totals.push(JSON.parse(line));
     else console.log(line);
   }
   for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, stop);
-  sums.passed += closing?.passed ?? 0;
-  sums.failed += closing?.failed ?? 1;
+  seen.runs.push({ ...(closing ?? { passed: 0, failed: 1 }), flaky });
 }
 
 /** What was seen on every Node counts once; the rows are counted together. */

@@ -17,6 +17,9 @@ const unit = [
   `--outputFile.json=${vitestReport}`,
 ];
 
+/** A row of a real CLI that failed is run once more, alone; see docs/decisions/0012-a-second-try.md. */
+const retry = ['--retry', '1'];
+
 /**
  * Everything that `npm test` runs. Stages follow each other; the lanes of a stage run side by side, one a core.
  * `counts`: a suite's tests are the step itself, its closing line, vitest's report or node:test's TAP.
@@ -45,11 +48,21 @@ export const stages = [
   [[suite('unit', 180, unit, { counts: 'vitest' })]],
   [
     [
-      endToEnd('certify', 660, '--through-agent', 'seed', '--depth', 'core', '--jobs', '3'),
+      endToEnd(
+        'certify',
+        660,
+        '--through-agent',
+        'seed',
+        '--depth',
+        'core',
+        '--jobs',
+        '3',
+        ...retry,
+      ),
       suite(
         'nodes',
         120,
-        [...script('certify'), '--node', '22,24', '--depth', 'smoke', '--jobs', '3'],
+        [...script('certify'), '--node', '22,24', '--depth', 'smoke', '--jobs', '3', ...retry],
         {
           counts: 'last-line',
           needsBuild: true,
@@ -60,8 +73,8 @@ export const stages = [
       endToEnd('fuzz', 150, '--jobs', '3', '--runs', '8'),
       endToEnd('demo', 90),
       endToEnd('bad-input', 120),
-      endToEnd('cases', 180, '--depth', 'core', '--jobs', '4'),
-      endToEnd('pages', 120, '--jobs', '4'),
+      endToEnd('cases', 180, '--depth', 'core', '--jobs', '4', ...retry),
+      endToEnd('pages', 120, '--jobs', '4', ...retry),
       endToEnd('tmux-loss', 60, '--self-test'),
     ],
   ],

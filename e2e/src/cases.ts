@@ -11,7 +11,12 @@ import { resumeIdentityCases } from './cases/resume-identity.js';
 import { turnEndCases } from './cases/turn-ends.js';
 import { type CliUnderTest, readClisUnderTest } from './harness/cli-under-test.js';
 import { endWithCount, readCommandLine } from './harness/command-line.js';
-import { runJobs } from './harness/run-jobs.js';
+import {
+  type Attempt,
+  countVerdicts,
+  printAttempt,
+  runWithRetry,
+} from './harness/run-with-retry.js';
 
 /** Forces the conditions of docs/cases.md that need a real CLI, one case a line. */
 const CASE_LIMIT_MS = 240_000;
@@ -44,9 +49,14 @@ const jobs = clis
       .filter(({ name }) => wanted === undefined || wanted.some((part) => name.includes(part)))
       .map((one) => ({ cli, one })),
   );
-const outcomes = await runJobs(jobs, Number(options.jobs), attempt);
-const passed = outcomes.filter((isPassed) => isPassed).length;
-endWithCount({ passed, failed: outcomes.length - passed });
+const attempts = await runWithRetry(jobs, {
+  width: Number(options.jobs),
+  retry: options.retry,
+  run: attempt,
+  report,
+});
+const { flaky, ...count } = countVerdicts(attempts);
+endWithCount({ ...count, ...(options.retry === '1' && { flaky }) });
 
 /** `core`: the newest version of each CLI, in a terminal alone. */
 function isDeepEnough(cli: CliUnderTest): boolean {
@@ -61,34 +71,41 @@ function listWays(cli: CliUnderTest): readonly CliInWay[] {
     .map(({ way }) => ({ ...cli, way }));
 }
 
-async function attempt({ cli, one }: { readonly cli: CliInWay; readonly one: KnownCase }) {
+interface CaseOutcome {
+  readonly cli: CliInWay;
+  readonly one: KnownCase;
+  readonly seconds: number;
+  readonly error: unknown;
+}
+
+async function attempt({ cli, one }: Pick<CaseOutcome, 'cli' | 'one'>): Promise<CaseOutcome> {
   const startedAt = performance.now();
   const error = await withinLimit(one.run(cli)).then(
     () => undefined,
     (reason: unknown) => reason ?? new Error('rejected'),
   );
-  report({ cli, one, seconds: (performance.now() - startedAt) / 1000, error });
-  return error === undefined;
+  return { cli, one, seconds: (performance.now() - startedAt) / 1000, error };
 }
 
-function report(outcome: {
-  readonly cli: CliInWay;
-  readonly one: KnownCase;
-  readonly seconds: number;
-  readonly error: unknown;
-}): void {
+function report(tried: Attempt<CaseOutcome>): void {
+  const { outcome, attempts: tries, firstError } = tried;
   const { cli, one, error } = outcome;
-  const seconds = Number(outcome.seconds.toFixed(1));
-  const title = `${cli.provider} ${cli.version}, ${cli.way}: ${one.name}`;
-  const result = error === undefined ? 'passed' : 'failed';
   const { provider, version: cliVersion, way } = cli;
-  const row = { provider, cliVersion, way, case: one.name, result, seconds };
-  console.log(
-    options.json
-      ? JSON.stringify(row)
-      : `${error === undefined ? 'ok    ' : 'FAILED'}  ${title} (${seconds} s)`,
-  );
-  if (error !== undefined) process.stderr.write(`${title}: ${describe(error)}\n`);
+  const row = {
+    provider,
+    cliVersion,
+    way,
+    case: one.name,
+    result: error === undefined ? 'passed' : 'failed',
+    seconds: Number(outcome.seconds.toFixed(1)),
+    ...(tries === 2 && { attempts: tries, firstError: describe(firstError) }),
+  };
+  printAttempt(tried, {
+    title: `${provider} ${cliVersion}, ${way}: ${one.name}`,
+    seconds: outcome.seconds,
+    ...(options.json && { json: JSON.stringify(row) }),
+    describe,
+  });
 }
 
 /** What the case found, and what its end found besides. */

@@ -10,7 +10,12 @@ import { proveOnce } from './certify/prove-once.js';
 import { readClisUnderTest } from './harness/cli-under-test.js';
 import { endWithCount, readCommandLine } from './harness/command-line.js';
 import { readJsonLines } from './harness/read-json-lines.js';
-import { runJobs } from './harness/run-jobs.js';
+import {
+  type Attempt,
+  countVerdicts,
+  printAttempt,
+  runWithRetry,
+} from './harness/run-with-retry.js';
 import { runPlantedFaults } from './planted/run-planted-faults.js';
 
 /**
@@ -43,16 +48,17 @@ if (options.planted) {
     ...listJobs(clis, options).map((job) => () => proveOnce(job)),
     ...listHistoryJobs(options).map((job) => () => proveHistoryOnce(job)),
   ];
-  const outcomes = await runJobs(jobs, Number(options.jobs), async (prove) => {
-    const outcome = await prove();
-    report(outcome);
-    return outcome;
+  const attempts = await runWithRetry(jobs, {
+    width: Number(options.jobs),
+    retry: options.retry,
+    run: (prove) => prove(),
+    report,
   });
-  const rows = outcomes.map(({ row }) => row);
+  const rows = attempts.map(rowOf);
   if (options.write) await writeTable(rows);
   if (options.json) console.log(JSON.stringify(total(rows)));
-  const failed = rows.filter(({ status }) => status === 'failed').length;
-  endWithCount({ passed: rows.length - failed, failed });
+  const { flaky, ...count } = countVerdicts(attempts);
+  endWithCount({ ...count, ...(options.retry === '1' && { flaky }) });
 }
 
 /** The rows that earlier runs printed with `--json`, each once; what was run again counts as it came out last. */
@@ -88,16 +94,19 @@ function total(rows: readonly CertificationRow[]) {
   return { total: true, rows: rowCount, certifications: passed.length, cases: cases.size };
 }
 
-function report({ row, error }: CertificationOutcome): void {
-  const { id, provider, way, cliVersion, layer, status, ms } = row;
-  const name = `${provider} ${cliVersion} ${way} ${layer}: ${id}`;
-  if (options.json) console.log(JSON.stringify(row));
-  else {
-    const verdict = status === 'passed' ? 'ok    ' : 'FAILED';
-    console.log(`${verdict}  ${name} (${(ms / 1000).toFixed(1)} s)`);
-  }
-  if (error !== undefined) {
-    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    process.stderr.write(`${name}: ${detail}\n`);
-  }
+function report(attempt: Attempt<CertificationOutcome>): void {
+  const row = rowOf(attempt);
+  const { id, provider, way, cliVersion, layer, ms } = row;
+  printAttempt(attempt, {
+    title: `${provider} ${cliVersion} ${way} ${layer}: ${id}`,
+    seconds: ms / 1000,
+    ...(options.json && { json: JSON.stringify(row) }),
+    describe: (error) => (error instanceof Error ? (error.stack ?? error.message) : String(error)),
+  });
+}
+
+/** The row of an attempt, which says what came before it. */
+function rowOf({ outcome, attempts, firstError }: Attempt<CertificationOutcome>): CertificationRow {
+  if (attempts === 1) return outcome.row;
+  return { ...outcome.row, attempts, firstError: String(firstError) };
 }

@@ -1,6 +1,6 @@
 import { type CliUnderTest, readClisUnderTest } from './harness/cli-under-test.js';
 import { endWithCount, readCommandLine } from './harness/command-line.js';
-import { runJobs } from './harness/run-jobs.js';
+import { countVerdicts, printAttempt, runWithRetry } from './harness/run-with-retry.js';
 import { claudeCodePages } from './pages/claude-code-pages.js';
 import { codexCliPages } from './pages/codex-cli-pages.js';
 import { compactions } from './pages/compactions.js';
@@ -23,21 +23,23 @@ const jobs = clis.flatMap((cli) =>
     .filter(({ name }) => options.only === undefined || name.includes(options.only))
     .map((one) => ({ cli, one })),
 );
-const outcomes = await runJobs(jobs, Number(options.jobs), attempt);
-const passed = outcomes.filter((isPassed) => isPassed).length;
-endWithCount({ passed, failed: outcomes.length - passed });
+const attempts = await runWithRetry(jobs, {
+  width: Number(options.jobs),
+  retry: options.retry,
+  run: attempt,
+  report: (one) => printAttempt(one, one.outcome),
+});
+const { flaky, ...count } = countVerdicts(attempts);
+endWithCount({ ...count, ...(options.retry === '1' && { flaky }) });
 
 async function attempt({ cli, one }: { readonly cli: CliUnderTest; readonly one: PageCase }) {
-  const title = `${cli.provider} ${cli.version}: ${one.name}`;
   const startedAt = performance.now();
   const error = await withinLimit(one.run(cli)).then(
     () => undefined,
     (reason: unknown) => reason ?? new Error('rejected'),
   );
-  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  console.log(`${error === undefined ? 'ok    ' : 'FAILED'}  ${title} (${seconds} s)`);
-  if (error !== undefined) process.stderr.write(`${title}: ${String(error)}\n`);
-  return error === undefined;
+  const seconds = (performance.now() - startedAt) / 1000;
+  return { title: `${cli.provider} ${cli.version}: ${one.name}`, seconds, error };
 }
 
 async function withinLimit(run: Promise<void>): Promise<void> {

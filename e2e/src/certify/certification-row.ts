@@ -21,6 +21,10 @@ export interface CertificationRow {
   readonly evidence: 'real-binary' | 'scripted-api';
   readonly status: 'passed' | 'failed';
   readonly ms: number;
+  /** 2 when it failed and was run once more, alone. */
+  readonly attempts?: number;
+  /** What the first of two attempts failed with. */
+  readonly firstError?: string;
 }
 
 /** A row with what went wrong. */

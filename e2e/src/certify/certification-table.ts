@@ -99,5 +99,6 @@ function renderCell(rows: readonly CertificationRow[], isClaimed: boolean): stri
   if (rows.length === 0) return 'not run';
   const failed = rows.filter(({ status }) => status === 'failed').map(({ layer }) => layer);
   if (failed.length > 0) return `failed (${[...new Set(failed)].join(', ')})`;
-  return `passed, ${[...new Set(rows.map(({ evidence }) => evidence))].join(', ')}`;
+  const tries = rows.some(({ attempts }) => attempts === 2) ? ' at the second try' : '';
+  return `passed${tries}, ${[...new Set(rows.map(({ evidence }) => evidence))].join(', ')}`;
 }

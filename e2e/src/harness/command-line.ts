@@ -5,6 +5,8 @@ const help = `Options, where the program knows them:
   --provider ID            this provider alone
   --cli-version VERSION    this version alone
   --jobs N                 how many sessions at once (2)
+  --retry 1                certify, cases, pages: what failed is run once more at the end, alone; it is told as flaky when it
+                           passes then, and nothing is run again when more than three failed
   --way WAY,WAY            certify, faults: tmux, structured, per_turn or api alone
   --node 20,22,24|all      certify: which Node drives (npm run certify; our own)
   --depth core|smoke       certify: less of an older version, or only that sessions start and go on; cases: the newest
@@ -51,6 +53,7 @@ function parseOptions() {
       'through-agent': { type: 'string', default: 'all' },
       only: { type: 'string' },
       jobs: { type: 'string', default: '2' },
+      retry: { type: 'string', default: '0' },
       live: { type: 'boolean', default: false },
       yes: { type: 'boolean', default: false },
       'self-test': { type: 'boolean', default: false },
@@ -61,6 +64,7 @@ function parseOptions() {
     },
     strict: true,
   });
+  if (!['0', '1'].includes(values.retry)) throw new Error('--retry is 0 or 1.');
   return values;
 }
 
@@ -68,10 +72,14 @@ function parseOptions() {
 export function endWithCount({
   passed,
   failed,
+  flaky,
 }: {
   readonly passed: number;
   readonly failed: number;
+  /** Of those that passed, how many did so only at a second try; absent where there is none. */
+  readonly flaky?: number | undefined;
 }) {
+  if (flaky !== undefined) console.log(`flaky: ${flaky}`);
   console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 }
