@@ -47,6 +47,16 @@ async function interruptOne(
 async function stopCli(subject: CertificationSubject, servicePid: number): Promise<void> {
   for (const { pid, command } of await subject.livingProcesses()) {
     if (pid === servicePid || command.startsWith('tmux')) continue;
+    stopIfAlive(pid);
+  }
+}
+
+/** What a CLI starts for a moment may be gone by now; it needs no stopping then. */
+function stopIfAlive(pid: number): void {
+  try {
     process.kill(pid, 'SIGSTOP');
+  } catch (error) {
+    const isGone = error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    if (!isGone) throw error;
   }
 }

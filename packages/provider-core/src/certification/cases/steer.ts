@@ -17,8 +17,14 @@ export async function steerRunningTurn(subject: CertificationSubject): Promise<v
     after: [{ text: 'worked' }],
   });
   const running = subject.begin(handle, message);
-  running.finished.catch(() => {});
-  await subject.waitUntil('the tool', () => existsSync(`${folder}/begun`));
+  // A turn that ends before its tool began says why; nobody waits for the tool then.
+  await Promise.race([
+    subject.waitUntil('the tool', () => existsSync(`${folder}/begun`)),
+    running.finished.then(({ answer, events }) => {
+      const told = JSON.stringify(events.slice(-8));
+      assert.ok(existsSync(`${folder}/begun`), `the tool ran: "${answer}" after ${told}`);
+    }),
+  ]);
   const steered = running.steer(steering);
   // Some providers take a text in at once, others only after the tool.
   await Promise.race([steered, subject.waitUntil('the text to be on its way', () => true)]);
