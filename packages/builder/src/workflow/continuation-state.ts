@@ -47,6 +47,8 @@ export interface PhaseRecord {
   /** ISO 8601; a retry waits until then. */
   readonly notBefore?: string | undefined;
   readonly suspended?: Suspension | undefined;
+  /** Keys of the phase this version does not know. */
+  readonly unknownKeys?: Readonly<Record<string, JsonValue>> | undefined;
 }
 
 /** How an execution ended, or that it did not. */
