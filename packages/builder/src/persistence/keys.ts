@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { checkName, type ExecutionKey } from '../executions/execution-key.js';
-import { isChatId } from './layout.js';
+import { checkChatId } from '../chat/chat-id.js';
 import type { StoreKey } from './store.js';
 
 type RunPlace = Omit<ExecutionKey, 'step'>;
@@ -84,6 +84,8 @@ export const keys = {
 
 /** Names that callers move away from: write `keys.state(…)`. */
 export const FORMAT_KEY = keys.format();
+/** {@link keys}`.chats()`. */
+export const CHATS_PREFIX = keys.chats();
 /** {@link keys}`.openChats()`. */
 export const OPEN_CHATS_PREFIX = keys.openChats();
 /** {@link keys} without the object. */

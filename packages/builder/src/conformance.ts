@@ -1,0 +1,7 @@
+export {
+  type StoreCase,
+  type StoreSubject,
+  storeCases,
+  type TestRunner,
+  testStore,
+} from './persistence/test-store.js';
