@@ -10,9 +10,17 @@ export function describeFailure(error: unknown): ErrorJson {
   if (isTurnError(error) || isContinuationError(error)) return error.toJSON();
   if (isWorkflowError(error)) return describe('workflow', error.kind, error);
   if (isChatError(error)) return describe('chat', error.kind, error);
-  return describe('other', 'failed', error instanceof Error ? error : new Error(`${error}`));
+  return describe('other', 'failed', error instanceof Error ? error : notAnError(error));
 }
 
-function describe(family: string, kind: string, { name, message }: Error): ErrorJson {
+function notAnError(thrown: unknown) {
+  return { name: 'Error', message: String(thrown) };
+}
+
+function describe(
+  family: string,
+  kind: string,
+  { name, message }: Pick<Error, 'name' | 'message'>,
+): ErrorJson {
   return { family, kind, name, message: clipText(message, MAX_MESSAGE_CHARACTERS), facts: {} };
 }
