@@ -123,6 +123,7 @@ async function tellEnd(
     outcome: record.outcome,
     text: describeEnd(record),
     target: record.notify,
+    at: record.updatedAt,
   });
   const entry = await outbox.deliver(notificationId, signal);
   const notBefore = outbox.nextDueAt(entry);
