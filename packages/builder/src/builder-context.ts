@@ -1,13 +1,11 @@
 import type { Logger } from '@holdfast/agent';
 import type { AgentRegistry } from './agents.js';
 import type { JobEngine } from './engine/job-engine.js';
-import type { BuilderLayout } from './persistence/layout.js';
 import type { Store } from './persistence/store.js';
 import type { WorkflowDefinition } from './workflow/workflow-definition.js';
 
 /** What every part of one builder shares. */
 export interface BuilderContext {
-  readonly layout: BuilderLayout;
   readonly store: Store;
   readonly engine: JobEngine;
   readonly agents: AgentRegistry;

@@ -5,8 +5,8 @@ import type { ChatEvent } from './chat/chat-event.js';
 import type { ChatEventsOptions } from './chat/chat-log.js';
 import { type Chats, createChats } from './chat/chats.js';
 import { type RecoveryReport, recoverChats } from './chat/recover-chats.js';
-import { prepareDataDir } from './persistence/data-format.js';
-import { builderLayout } from './persistence/layout.js';
+import { prepareStore } from './persistence/data-format.js';
+import { createFileStore } from './persistence/file-store.js';
 import { createTerminals, type Terminals } from './terminals/terminals.js';
 
 /** What a builder is made of. */
@@ -37,17 +37,17 @@ export interface Builder extends AsyncDisposable {
  */
 export async function createBuilder(options: BuilderOptions): Promise<Builder> {
   checkOptions(options);
-  const layout = builderLayout(options.dataDir);
+  const store = createFileStore(options);
   let isClosed = false;
   const context: ChatContext = {
-    layout,
+    store,
     agents: createAgentRegistry(options.agents),
     logger: options.logger,
     checkOpen: () => {
       if (isClosed) throw new TypeError('This builder was closed; make another one.');
     },
   };
-  await prepareDataDir(layout);
+  await prepareStore(store);
   const recovery = await recoverChats(context);
   const chats = createChats(context);
   const close = async () => {

@@ -40,6 +40,26 @@ export type ChatEventBody =
     }
   /** The turn waits for the same `turnId` to be sent again, unless its error is final. */
   | { readonly type: 'turn_failed'; readonly turnId: string; readonly error: ErrorJson }
+  /** The message waits for a turn of its own; it may be told of only when that turn is about to begin. */
+  | { readonly type: 'message_queued'; readonly messageId: string; readonly turnId: string }
+  /** Written before the message is put into the running turn. */
+  | {
+      readonly type: 'message_steered';
+      readonly messageId: string;
+      /** The turn that runs. */
+      readonly turnId: string;
+      readonly message: Message;
+    }
+  /**
+   * What became of a posted message. `confirmed`: the provider took it in; `failed`: it surely did not, and a steered one waits for
+   * a turn of its own from then on; `uncertain`: nobody knows, and it is not sent again.
+   */
+  | {
+      readonly type: 'message_confirmed';
+      readonly messageId: string;
+      readonly turnId: string;
+      readonly outcome: 'confirmed' | 'failed' | 'uncertain';
+    }
   | { readonly type: 'chat_closed'; readonly archived: boolean };
 
 /** One line of a chat's log. */

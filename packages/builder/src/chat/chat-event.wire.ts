@@ -7,11 +7,20 @@ import {
   snakeCaseCodec,
 } from '@holdfast/agent';
 import * as z from 'zod';
+import type { JsonValue } from '../persistence/store.js';
 import type { ChatEvent } from './chat-event.js';
 import { decodeLegacyChat, encodeLegacyChat } from './legacy-chat.wire.js';
+import { messageWire } from './message.wire.js';
 
-/** Version of a log's lines; on users' disks. */
-const CHAT_SCHEMA_VERSION = 1;
+/** The newest version of a log's lines this version reads; on users' disks. */
+const CHAT_SCHEMA_VERSION = 2;
+
+/** What version 1 does not know; all else is written as it was, for older readers. */
+const SINCE_VERSION_2: ReadonlySet<string> = new Set([
+  'message_queued',
+  'message_steered',
+  'message_confirmed',
+]);
 
 const usageCodec = snakeCaseCodec({
   input_tokens: z.number(),
@@ -34,18 +43,6 @@ const stamp = {
   at: z.string(),
 };
 
-const message = z.union([
-  z.string(),
-  z
-    .array(
-      z.union([
-        z.object({ type: z.literal('text'), text: z.string() }),
-        snakeCaseCodec({ type: z.literal('image'), media_type: z.string(), data: z.string() }),
-      ]),
-    )
-    .readonly(),
-]);
-
 const codecs = {
   chat_opened: snakeCaseCodec({ ...stamp, agent: z.string(), title: z.string().optional() }),
   chat_imported: snakeCaseCodec({
@@ -53,7 +50,7 @@ const codecs = {
     record: z.unknown().optional(),
     messages: z.array(z.unknown()).readonly(),
   }),
-  turn_started: snakeCaseCodec({ ...stamp, turn_id: z.string(), message }),
+  turn_started: snakeCaseCodec({ ...stamp, turn_id: z.string(), message: messageWire }),
   handle_changed: snakeCaseCodec({ ...stamp, handle: z.unknown() }),
   turn_event: snakeCaseCodec({ ...stamp, turn_id: z.string(), event: z.unknown() }),
   turn_completed: snakeCaseCodec({
@@ -69,13 +66,27 @@ const codecs = {
     turn_id: z.string(),
     error: z.looseObject({ family: z.string(), kind: z.string(), message: z.string() }),
   }),
+  message_queued: snakeCaseCodec({ ...stamp, message_id: z.string(), turn_id: z.string() }),
+  message_steered: snakeCaseCodec({
+    ...stamp,
+    message_id: z.string(),
+    turn_id: z.string(),
+    message: messageWire,
+  }),
+  message_confirmed: snakeCaseCodec({
+    ...stamp,
+    message_id: z.string(),
+    turn_id: z.string(),
+    outcome: z.enum(['confirmed', 'failed', 'uncertain']),
+  }),
   chat_closed: snakeCaseCodec({ ...stamp, archived: z.boolean() }),
 } as const;
 
 /** One line as it is written. */
-export function encodeChatEvent(event: ChatEvent): Readonly<Record<string, unknown>> {
-  const wire = { ...event, ...encodeNested(event), schemaVersion: CHAT_SCHEMA_VERSION };
-  return z.encode(codecs[event.type] as z.ZodType, wire) as Readonly<Record<string, unknown>>;
+export function encodeChatEvent(event: ChatEvent): JsonValue {
+  const schemaVersion = SINCE_VERSION_2.has(event.type) ? 2 : 1;
+  const wire = { ...event, ...encodeNested(event), schemaVersion };
+  return z.encode(codecs[event.type] as z.ZodType, wire) as JsonValue;
 }
 
 function encodeNested(event: ChatEvent): Readonly<Record<string, unknown>> {

@@ -1,13 +1,6 @@
-import {
-  appendJsonLine,
-  followJsonLines,
-  isoInstant,
-  type Lease,
-  readJsonLines,
-  SessionBusyError,
-  StateUnusableError,
-  systemClock,
-} from '@holdfast/agent';
+import { isoInstant, type Lease, StateUnusableError, systemClock } from '@holdfast/agent';
+import { chatEventsKey } from '../persistence/keys.js';
+import type { Store } from '../persistence/store.js';
 import type { ChatEvent, ChatEventBody } from './chat-event.js';
 import { decodeChatEvent, encodeChatEvent } from './chat-event.wire.js';
 import { applyChatEvent, type ChatView, foldChat } from './chat-view.js';
@@ -27,20 +20,16 @@ export interface ChatLog {
 }
 
 /** Opens the log for writing. Only with the chat's lease: sequence numbers have one writer. */
-export async function openChatLog(
-  path: string,
-  chatId: string,
-  lease: Pick<Lease, 'isCurrent'>,
-): Promise<ChatLog> {
-  const events = [...(await readChatEvents(path))];
+export async function openChatLog(store: Store, chatId: string, lease: Lease): Promise<ChatLog> {
+  const key = chatEventsKey(chatId);
+  const events = [...(await readChatEvents(store, chatId))];
   let view = foldChat(events);
   let writes: Promise<unknown> = Promise.resolve();
   const write = async (body: ChatEventBody, sync: boolean) => {
-    // An owner that froze and lost the lease would give a number twice.
-    if (!lease.isCurrent()) throw new SessionBusyError({ kind: 'ours' });
     const stamp = { chatId, sequence: events.length, at: isoInstant(systemClock) };
     const event: ChatEvent = { ...body, ...stamp };
-    await appendJsonLine(path, encodeChatEvent(event), { sync });
+    // An owner that froze and lost the lease would give a number twice.
+    await store.append(key, encodeChatEvent(event), { sync, lease });
     events.push(event);
     view = applyChatEvent(view, event);
     return event;
@@ -55,11 +44,19 @@ export async function openChatLog(
 }
 
 /** Every event on disk. Read-only and without the lease: a half-written last line is not there yet. */
-export async function readChatEvents(path: string): Promise<readonly ChatEvent[]> {
-  const read = await readJsonLines(path);
-  if (read === 'absent') return [];
-  const whole = read.lines.filter(({ value }) => value !== undefined);
-  return whole.map(({ value }, index) => checkSequence(decodeChatEvent(value, path), index, path));
+export async function readChatEvents(store: Store, chatId: string): Promise<readonly ChatEvent[]> {
+  const key = chatEventsKey(chatId);
+  const path = key.join('/');
+  const events: ChatEvent[] = [];
+  for await (const entry of store.readLog(key)) {
+    events.push(checkSequence(decodeChatEvent(entry, path), events.length, path));
+  }
+  return events;
+}
+
+/** What the chat is on disk; `undefined` before it was opened. */
+export async function readChatView(store: Store, chatId: string): Promise<ChatView | undefined> {
+  return foldChat(await readChatEvents(store, chatId));
 }
 
 /** A torn line leaves no gap, since its number is given again; a gap means that something durable is lost. */
@@ -82,16 +79,17 @@ export interface ChatEventsOptions {
 
 /** The events from a sequence number on, whoever writes them. */
 export async function* iterateChatEvents(
-  path: string,
+  store: Store,
+  chatId: string,
   { from = 0, follow }: ChatEventsOptions,
 ): AsyncGenerator<ChatEvent, void, undefined> {
   if (!follow) {
-    yield* (await readChatEvents(path)).slice(from);
+    yield* (await readChatEvents(store, chatId)).slice(from);
     return;
   }
-  for await (const line of followJsonLines(path, { signal: follow })) {
-    if (line.replaced || line.value === undefined) continue;
-    const event = decodeChatEvent(line.value, path);
+  const key = chatEventsKey(chatId);
+  for await (const entry of store.readLog(key, { follow })) {
+    const event = decodeChatEvent(entry, key.join('/'));
     if (event.sequence >= from) yield event;
   }
 }

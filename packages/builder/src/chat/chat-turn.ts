@@ -1,18 +1,13 @@
-import {
-  composeTurn,
-  digestMessage,
-  type Message,
-  readTurnId,
-  TurnConflictError,
-  type TurnStage,
-} from '@holdfast/agent';
+import { composeTurn, type Message, readTurnId, type TurnStage } from '@holdfast/agent';
 import type { ChatContext } from './chat-context.js';
 import { UnknownChatError } from './chat-error.js';
-import { type ChatLog, openChatLog } from './chat-log.js';
+import type { ChatLog } from './chat-log.js';
 import type { ChatTurn, ChatTurnResult, SendOptions } from './chat-turn-result.js';
 import { type ChatTurnRecord, type ChatView, findOpenTurn } from './chat-view.js';
+import { confirmLostSteers } from './confirm-message.js';
 import { runChatTurn } from './run-chat-turn.js';
-import { takeChat } from './take-chat.js';
+import { findKnownTurn, settleOpenTurn } from './settle-open-turn.js';
+import { withChat } from './with-chat.js';
 
 /** Sends one message into a chat. Message and turn id are on disk before anything is sent. */
 export function sendIntoChat(
@@ -40,29 +35,14 @@ async function send(
   { chatId, message, options }: SendRequest,
 ): Promise<ChatTurnResult> {
   const { whenBusy } = options;
-  const path = context.layout.chatEvents(chatId);
-  await using lease = await takeChat(context.layout, chatId, { whenBusy, signal: stage.waiting });
-  const log = await openChatLog(path, chatId, lease);
-  const view = log.view();
-  if (!view) throw new UnknownChatError(chatId);
-  const known = findKnownTurn(view, stage.turnId, message);
-  if (known?.state === 'completed') return replay(view, known);
-  await settleEarlierTurn(context, log, stage);
-  // Awaited here: the chat's lease must be held until the turn is over.
-  return await runChatTurn(context, { log, stage, turnId: stage.turnId, message, options });
-}
-
-/** The turn that was made for this id before. Made for another message, it is a conflict. */
-function findKnownTurn(
-  view: ChatView,
-  turnId: string,
-  message: Message,
-): ChatTurnRecord | undefined {
-  const known = view.turns.find((one) => one.turnId === turnId);
-  if (known && digestMessage('user', known.message) !== digestMessage('user', message)) {
-    throw new TurnConflictError(turnId);
-  }
-  return known;
+  return await withChat(context, chatId, { whenBusy, signal: stage.waiting }, async (log) => {
+    const view = log.view();
+    if (!view) throw new UnknownChatError(chatId);
+    const known = findKnownTurn(view, stage.turnId, message);
+    if (known?.state === 'completed') return replay(view, known);
+    await settleEarlierTurn(context, log, stage);
+    return await runChatTurn(context, { log, stage, turnId: stage.turnId, message, options });
+  });
 }
 
 function replay(view: ChatView, known: ChatTurnRecord): ChatTurnResult {
@@ -84,27 +64,9 @@ async function settleEarlierTurn(
   log: ChatLog,
   stage: TurnStage,
 ): Promise<void> {
+  await confirmLostSteers(log);
   const view = log.view();
   const open = view && findOpenTurn(view);
   if (!open || open.turnId === stage.turnId) return;
   await settleOpenTurn(context, log, open);
-}
-
-/** Goes on with a turn a crash left open: the same id, the stored message. Its failure is in the log, typed. */
-export async function settleOpenTurn(
-  context: ChatContext,
-  log: ChatLog,
-  { turnId, message }: ChatTurnRecord,
-): Promise<void> {
-  const turn = composeTurn<ChatTurnResult>({
-    turnId,
-    body: (stage) =>
-      runChatTurn(context, { log, stage, turnId, message, options: { onInterrupted: 'resume' } }),
-  });
-  await turn.catch((error: unknown) => {
-    const view = log.view();
-    const settled = view?.turns.find((one) => one.turnId === turnId);
-    // What is not in the log was not settled: nobody may go on behind it.
-    if (settled?.state !== 'failed') throw error;
-  });
 }

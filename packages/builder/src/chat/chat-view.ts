@@ -22,6 +22,17 @@ export interface ChatTurnRecord {
   readonly error?: ErrorJson | undefined;
 }
 
+/** What became of one posted message, as far as the log tells. */
+export interface ChatDeliveryRecord {
+  readonly messageId: string;
+  readonly status: 'queued' | 'steered';
+  /** Its own turn, or the one it was put into. */
+  readonly turnId: string;
+  /** What was put into a running turn. */
+  readonly message?: Message | undefined;
+  readonly outcome?: 'confirmed' | 'failed' | 'uncertain' | undefined;
+}
+
 /** What a chat is now, derived from its log alone. */
 export interface ChatView {
   readonly chatId: string;
@@ -33,6 +44,8 @@ export interface ChatView {
   readonly messages: readonly ChatMessage[];
   /** Oldest first. */
   readonly turns: readonly ChatTurnRecord[];
+  /** The posted messages that did not begin a turn at once, oldest first. */
+  readonly deliveries: readonly ChatDeliveryRecord[];
   /** Opaque: hand it back to an agent. */
   readonly handle?: AgentSessionHandle | undefined;
   readonly terminals: TerminalGroup;
@@ -66,6 +79,7 @@ function openedView({
     status: 'idle',
     messages: [],
     turns: [],
+    deliveries: [],
     terminals: { ownerId: chatId, terminals: [] },
     openedAt: at,
     updatedAt: at,
@@ -90,6 +104,12 @@ function changeOf(view: ChatView, event: ChatEvent): Partial<ChatView> {
       return completeTurn(view, event);
     case 'turn_failed':
       return settleTurn(view, event.turnId, { state: 'failed', error: event.error });
+    case 'message_queued':
+      return queueMessage(view, event);
+    case 'message_steered':
+      return steerMessage(view, event);
+    case 'message_confirmed':
+      return confirmMessage(view, event);
     case 'chat_closed':
       return { status: 'closed', terminals: archiveTerminals(view.terminals, event.at) };
   }
@@ -123,8 +143,8 @@ function completeTurn(
 ): Partial<ChatView> {
   const end = { state: 'completed', answer, usage, stopReason, recovered } as const;
   const others = view.messages.filter((one) => one.turnId !== turnId || one.role === 'user');
-  const question = others.findIndex((one) => one.turnId === turnId);
-  // Beside its own question: a turn may be gone on with after later ones.
+  const question = others.findLastIndex((one) => one.turnId === turnId);
+  // Behind its own question and what was put into it: a turn may be gone on with after later ones.
   const messages = others.toSpliced(question + 1, 0, {
     role: 'assistant',
     text: answer,
@@ -142,6 +162,45 @@ function settleTurn(
   const turns = view.turns.map((one) => (one.turnId === turnId ? { ...one, ...change } : one));
   const status = turns.some((one) => one.state === 'open') ? 'running' : 'idle';
   return { turns, status };
+}
+
+function queueMessage(
+  view: ChatView,
+  { messageId, turnId }: Extract<ChatEvent, { readonly type: 'message_queued' }>,
+): Partial<ChatView> {
+  return {
+    deliveries: [...otherDeliveries(view, messageId), { messageId, turnId, status: 'queued' }],
+  };
+}
+
+function steerMessage(
+  view: ChatView,
+  { messageId, turnId, message, at }: Extract<ChatEvent, { readonly type: 'message_steered' }>,
+): Partial<ChatView> {
+  const text = textsOf(message).join('');
+  const delivery: ChatDeliveryRecord = { messageId, turnId, message, status: 'steered' };
+  return {
+    deliveries: [...otherDeliveries(view, messageId), delivery],
+    messages: [...view.messages, { role: 'user', text, turnId, at, messageId }],
+  };
+}
+
+function confirmMessage(
+  view: ChatView,
+  { messageId, turnId, outcome }: Extract<ChatEvent, { readonly type: 'message_confirmed' }>,
+): Partial<ChatView> {
+  const deliveries = view.deliveries.map((one) =>
+    one.messageId === messageId && one.turnId === turnId ? { ...one, outcome } : one,
+  );
+  // What surely did not come in was not said in that turn.
+  const messages = view.messages.filter(
+    (one) => outcome !== 'failed' || one.messageId !== messageId || one.turnId !== turnId,
+  );
+  return { deliveries, messages };
+}
+
+function otherDeliveries(view: ChatView, messageId: string): readonly ChatDeliveryRecord[] {
+  return view.deliveries.filter((one) => one.messageId !== messageId);
 }
 
 /** The turn a crash left open, where there is one. Pure. */

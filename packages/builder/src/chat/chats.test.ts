@@ -263,13 +263,13 @@ describe('what cannot be used', () => {
     await expect(chat.send('two')).rejects.toMatchObject({
       kind: 'state_unusable',
       reason: 'damaged',
-      path,
+      path: 'chats/chat-1/events.jsonl',
     });
     expect(await builder.chats.list()).toMatchObject([{ chatId: 'chat-1', error: {} }]);
     expect(await readFile(path, 'utf8')).toBe(damaged);
 
     await writeFile(path, text);
-    await appendFile(path, `{"schema_version":2,"type":"chat_starred"}\n`);
+    await appendFile(path, `{"schema_version":3,"type":"chat_starred"}\n`);
     await expect(chat.send('two')).rejects.toMatchObject({ reason: 'newer_format' });
 
     await writeFile(join(dataDir, 'FORMAT'), '2\n');

@@ -1,23 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { checkMessage, type Message } from '@holdfast/agent';
-import { isChatId } from '../persistence/layout.js';
-import { listNames } from '../persistence/open-work.js';
+import { CHATS_PREFIX } from '../persistence/keys.js';
 import type { TerminalGroup } from '../terminals/terminal-group.js';
 import type { ChatContext } from './chat-context.js';
+import type { ChatDelivery, PostOptions } from './chat-delivery.js';
 import { UnknownAgentError, UnknownChatError } from './chat-error.js';
 import type { ChatEvent } from './chat-event.js';
-import {
-  type ChatEventsOptions,
-  iterateChatEvents,
-  openChatLog,
-  readChatEvents,
-} from './chat-log.js';
+import { checkChatId } from './chat-id.js';
+import { type ChatEventsOptions, iterateChatEvents, readChatView } from './chat-log.js';
 import { sendIntoChat } from './chat-turn.js';
 import type { ChatTurn, SendOptions } from './chat-turn-result.js';
-import { type ChatView, foldChat } from './chat-view.js';
+import type { ChatView } from './chat-view.js';
 import { type CloseChatOptions, closeChat } from './close-chat.js';
 import { readLegacyChat } from './import-legacy-chat.js';
-import { takeChat } from './take-chat.js';
+import { postMessage } from './post-message.js';
+import { withChat } from './with-chat.js';
 
 /** One chat. It holds nothing open: everything is read from the log when asked. */
 export interface Chat {
@@ -25,6 +22,8 @@ export interface Chat {
   readonly view: () => Promise<ChatView>;
   /** Sends one message; it is on disk, with its turn id, before anything is sent. */
   readonly send: (message: Message, options?: SendOptions) => ChatTurn;
+  /** Sends one message whatever the chat does, by an explicit policy; resolves once it is clear which way it goes. */
+  readonly post: (message: Message, options: PostOptions) => Promise<ChatDelivery>;
   readonly events: (options?: ChatEventsOptions) => AsyncIterable<ChatEvent>;
   readonly terminals: () => Promise<TerminalGroup>;
   /** Ends the session's processes; a later message resumes it natively, unless it was archived. */
@@ -63,6 +62,11 @@ export interface Chats {
   readonly get: (chatId: string) => Promise<Chat>;
   readonly list: () => Promise<readonly ChatEntry[]>;
   readonly send: (chat: string | Chat, message: Message, options?: SendOptions) => ChatTurn;
+  readonly post: (
+    chat: string | Chat,
+    message: Message,
+    options: PostOptions,
+  ) => Promise<ChatDelivery>;
   readonly close: (chat: string | Chat, options?: CloseChatOptions) => Promise<ChatView>;
   /** Takes over a chat file of an older system, field by field. Doing it twice gives the same chat. */
   readonly importLegacyChat: (file: string, options: ImportChatOptions) => Promise<Chat>;
@@ -84,6 +88,7 @@ export function createChats(context: ChatContext): Chats {
     },
     list: () => listChats(context),
     send: (chat, message, options) => at(idOf(chat)).send(message, options),
+    post: (chat, message, options) => at(idOf(chat)).post(message, options),
     close: (chat, options) => at(idOf(chat)).close(options),
     importLegacyChat: async (file, options) => {
       context.checkOpen();
@@ -93,16 +98,21 @@ export function createChats(context: ChatContext): Chats {
 }
 
 function createChat(context: ChatContext, chatId: string): Chat {
-  const path = context.layout.chatEvents(chatId);
   return {
-    chatId,
+    chatId: checkChatId(chatId),
     view: () => getChatView(context, chatId),
     send: (message, options = {}) => {
       context.checkOpen();
       checkMessage(message);
       return sendIntoChat(context, chatId, message, options);
     },
-    events: (options = {}) => iterateChatEvents(path, options),
+    post: async (message, options) => {
+      context.checkOpen();
+      checkMessage(message);
+      checkPolicy(options.policy);
+      return await postMessage(context, chatId, message, options);
+    },
+    events: (options = {}) => iterateChatEvents(context.store, chatId, options),
     terminals: async () => (await getChatView(context, chatId)).terminals,
     close: (options = {}) => {
       context.checkOpen();
@@ -116,15 +126,14 @@ async function openChat(
   chatId: string,
   { agent, title }: OpenChatOptions,
 ): Promise<void> {
-  const path = context.layout.chatEvents(chatId);
-  const known = foldChat(await readChatEvents(path));
+  const known = await readChatView(context.store, chatId);
   if (known) return checkSameAgent(known, agent);
   if (!context.agents.has(agent)) throw new UnknownAgentError(chatId, agent);
-  await using lease = await takeChat(context.layout, chatId, { whenBusy: 'wait' });
-  const log = await openChatLog(path, chatId, lease);
-  const view = log.view();
-  if (view) return checkSameAgent(view, agent);
-  await log.append({ type: 'chat_opened', agent, title });
+  await withChat(context, chatId, { whenBusy: 'wait' }, async (log) => {
+    const view = log.view();
+    if (view) return checkSameAgent(view, agent);
+    await log.append({ type: 'chat_opened', agent, title });
+  });
 }
 
 function checkSameAgent({ chatId, agent }: ChatView, asked: string): void {
@@ -141,25 +150,22 @@ async function importChat(
   const { record, messages, handle } = await readLegacyChat(file, options);
   const chatId = readChatId(options.chatId ?? record.sessionId);
   if (!context.agents.has(agent)) throw new UnknownAgentError(chatId, agent);
-  await using lease = await takeChat(context.layout, chatId, { whenBusy: 'wait' });
-  const log = await openChatLog(context.layout.chatEvents(chatId), chatId, lease);
-  const view = log.view();
-  if (view && (view.legacy || view.turns.length > 0)) {
-    checkSameAgent(view, agent);
-    return chatId;
-  }
-  if (!view) await log.append({ type: 'chat_opened', agent, title });
-  if (handle) await log.append({ type: 'handle_changed', handle });
-  // Last: an import that a crash cut off is done again from its beginning.
-  await log.append({ type: 'chat_imported', record, messages });
+  await withChat(context, chatId, { whenBusy: 'wait' }, async (log) => {
+    const view = log.view();
+    if (view && (view.legacy || view.turns.length > 0)) return checkSameAgent(view, agent);
+    if (!view) await log.append({ type: 'chat_opened', agent, title });
+    if (handle) await log.append({ type: 'handle_changed', handle });
+    // Last: an import that a crash cut off is done again from its beginning.
+    await log.append({ type: 'chat_imported', record, messages });
+  });
   return chatId;
 }
 
-async function listChats(context: ChatContext): Promise<readonly ChatEntry[]> {
+async function listChats({ store }: ChatContext): Promise<readonly ChatEntry[]> {
   const entries: ChatEntry[] = [];
-  for (const chatId of await listNames(context.layout.chatsDir)) {
+  for (const chatId of await store.list(CHATS_PREFIX)) {
     try {
-      const view = foldChat(await readChatEvents(context.layout.chatEvents(chatId)));
+      const view = await readChatView(store, chatId);
       if (view) entries.push({ chatId, view });
     } catch (error) {
       entries.push({ chatId, error });
@@ -168,16 +174,19 @@ async function listChats(context: ChatContext): Promise<readonly ChatEntry[]> {
   return entries;
 }
 
-async function getChatView({ layout }: ChatContext, chatId: string): Promise<ChatView> {
-  const view = foldChat(await readChatEvents(layout.chatEvents(chatId)));
+async function getChatView({ store }: ChatContext, chatId: string): Promise<ChatView> {
+  const view = await readChatView(store, chatId);
   if (!view) throw new UnknownChatError(chatId);
   return view;
 }
 
+function checkPolicy(policy: unknown): void {
+  if (policy === 'queue' || policy === 'steer' || policy === 'fail') return;
+  throw new TypeError(`policy must be queue, steer or fail, not ${JSON.stringify(policy)}.`);
+}
+
 function readChatId(chatId: string | undefined): string {
-  if (chatId === undefined) return randomUUID();
-  if (isChatId(chatId)) return chatId;
-  throw new TypeError(`${JSON.stringify(chatId)} is no chat id; use 1 to 200 of A-Z a-z 0-9 . _ -`);
+  return chatId === undefined ? randomUUID() : checkChatId(chatId);
 }
 
 function idOf(chat: string | Chat): string {

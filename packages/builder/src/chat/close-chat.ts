@@ -1,10 +1,11 @@
 import type { ChatContext } from './chat-context.js';
 import { UnknownChatError } from './chat-error.js';
-import { openChatLog } from './chat-log.js';
-import { settleOpenTurn } from './chat-turn.js';
+import type { ChatLog } from './chat-log.js';
 import { type ChatView, findOpenTurn } from './chat-view.js';
+import { confirmLostSteers } from './confirm-message.js';
 import { createChatAgent } from './create-chat-agent.js';
-import { takeChat } from './take-chat.js';
+import { settleOpenTurn } from './settle-open-turn.js';
+import { withChat } from './with-chat.js';
 
 /** How a chat is closed. */
 export interface CloseChatOptions {
@@ -22,10 +23,19 @@ export async function closeChat(
   chatId: string,
   { archive, deadlineMs, whenBusy }: CloseChatOptions,
 ): Promise<ChatView> {
-  await using lease = await takeChat(context.layout, chatId, { whenBusy });
-  const log = await openChatLog(context.layout.chatEvents(chatId), chatId, lease);
+  return await withChat(context, chatId, { whenBusy }, (log) =>
+    closeSession(context, log, { chatId, archive, deadlineMs }),
+  );
+}
+
+async function closeSession(
+  context: ChatContext,
+  log: ChatLog,
+  { chatId, archive, deadlineMs }: Omit<CloseChatOptions, 'whenBusy'> & { readonly chatId: string },
+): Promise<ChatView> {
   const view = log.view();
   if (!view) throw new UnknownChatError(chatId);
+  await confirmLostSteers(log);
   const open = findOpenTurn(view);
   if (open) await settleOpenTurn(context, log, open);
   const handle = log.view()?.handle;

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentTurn, AgentTurnEvent } from '@holdfast/agent';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createFileStore } from '../persistence/file-store.js';
+import { chatLeaseKey } from '../persistence/keys.js';
 import { openChatLog } from './chat-log.js';
 import { keepTurnEvents } from './keep-turn-events.js';
 
@@ -31,10 +33,12 @@ const turnOf = (events: readonly AgentTurnEvent[]) =>
   }) as unknown as AgentTurn;
 
 it('keeps what a replay tells once more only once, and another attempt as well', async () => {
-  const path = join(root, 'events.jsonl');
-  const first = await openChatLog(path, 'chat-1', { isCurrent: () => true });
+  await using store = createFileStore({ dataDir: root });
+  const { lease } = await store.acquire(chatLeaseKey('chat-1'));
+  if (!lease) throw new Error('unreachable: nobody else has it');
+  const first = await openChatLog(store, 'chat-1', lease);
   await keepTurnEvents(first, turnOf(told));
-  const again = await openChatLog(path, 'chat-1', { isCurrent: () => true });
+  const again = await openChatLog(store, 'chat-1', lease);
   await keepTurnEvents(again, turnOf(told));
   await keepTurnEvents(again, turnOf([{ type: 'running', turnId: TURN, sequence: 0, at: 'e' }]));
 

@@ -7,6 +7,8 @@ export interface ChatMessage {
   /** Absent for what an older system kept. */
   readonly turnId?: string | undefined;
   readonly at?: string | undefined;
+  /** Set on what was put into a turn that ran already. */
+  readonly messageId?: string | undefined;
 }
 
 /** The record an older system kept of a chat, but for its messages. Every field may be missing. */

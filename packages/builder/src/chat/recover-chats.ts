@@ -1,11 +1,12 @@
 import { type ErrorJson, isContinuationError, isTurnError } from '@holdfast/agent';
-import { listNames, unmarkOpen } from '../persistence/open-work.js';
 import type { ChatContext } from './chat-context.js';
 import { isChatError } from './chat-error.js';
 import { openChatLog } from './chat-log.js';
-import { settleOpenTurn } from './chat-turn.js';
-import { findOpenTurn } from './chat-view.js';
+import { CHATS_QUEUE } from './drain-inbox.js';
+import { hasWaitingMessages } from './inbox.js';
+import { listOpenChats, unmarkOpen } from './open-chats.js';
 import { takeChat } from './take-chat.js';
+import { workOffChat } from './work-off-chat.js';
 
 /** What was done with one chat that a crash left with an open turn. */
 export type RecoveredChat =
@@ -33,14 +34,16 @@ export interface RecoveryReport {
 /** How many chats are gone on with at once; each may start a CLI. */
 const RECOVER_AT_ONCE = 4;
 
-/** Settles every chat turn that a crash left open: the same turn id, the stored message. Doing it twice sends once. */
+/**
+ * Settles every chat turn that a crash left open: the same turn id, the stored message. What waits in an inbox is the job engine's,
+ * and without one it is run as well. Doing it twice sends once.
+ */
 export async function recoverChats(context: ChatContext): Promise<RecoveryReport> {
-  const waiting = [...(await listNames(context.layout.openDir))].sort();
+  const waiting = [...(await listOpenChats(context))].sort();
   const chats: RecoveredChat[] = [];
   const work = async () => {
     for (let chatId = waiting.shift(); chatId !== undefined; chatId = waiting.shift()) {
-      const recovered = await recoverChat(context, chatId);
-      if (recovered) chats.push(recovered);
+      chats.push(...(await recoverChat(context, chatId)));
     }
   };
   await Promise.all(Array.from({ length: RECOVER_AT_ONCE }, work));
@@ -50,35 +53,34 @@ export async function recoverChats(context: ChatContext): Promise<RecoveryReport
 async function recoverChat(
   context: ChatContext,
   chatId: string,
-): Promise<RecoveredChat | undefined> {
+): Promise<readonly RecoveredChat[]> {
   try {
-    return await settleChat(context, chatId);
+    const settled = await settleChat(context, chatId);
+    if (await hasWaitingMessages(context.store, chatId)) await queueInbox(context, chatId);
+    return settled;
   } catch (error) {
     const reason = reasonOf(error);
     const detail = error instanceof Error ? error.message : String(error);
     context.logger?.warn({ chat_id: chatId, reason, err: error }, 'chat not recovered');
-    return { chatId, outcome: 'left', reason, detail };
+    return [{ chatId, outcome: 'left', reason, detail }];
   }
 }
 
-async function settleChat(
-  context: ChatContext,
-  chatId: string,
-): Promise<RecoveredChat | undefined> {
-  await using lease = await takeChat(context.layout, chatId);
-  const log = await openChatLog(context.layout.chatEvents(chatId), chatId, lease);
-  const view = log.view();
-  const open = view && findOpenTurn(view);
-  if (!open) {
-    await unmarkOpen(context.layout, chatId);
-    return undefined;
-  }
-  const { turnId } = open;
-  await settleOpenTurn(context, log, open);
-  const settled = log.view()?.turns.find((one) => one.turnId === turnId);
-  return settled?.state === 'completed'
-    ? { chatId, turnId, outcome: 'completed' }
-    : { chatId, turnId, outcome: 'failed', error: settled?.error };
+async function settleChat(context: ChatContext, chatId: string): Promise<readonly RecoveredChat[]> {
+  await using lease = await takeChat(context.store, chatId);
+  const log = await openChatLog(context.store, chatId, lease);
+  const work = { withInbox: context.engine === undefined, isStopped: () => false };
+  const { turns } = await workOffChat(context, log, work);
+  if (!log.view()) await unmarkOpen(context, chatId);
+  return turns.map(({ turnId, state, error }) =>
+    state === 'completed'
+      ? { chatId, turnId, outcome: state }
+      : { chatId, turnId, outcome: state, error },
+  );
+}
+
+async function queueInbox({ engine }: ChatContext, chatId: string): Promise<void> {
+  await engine?.enqueue(CHATS_QUEUE, chatId, { chat_id: chatId });
 }
 
 function reasonOf(error: unknown): 'busy' | 'unknown_agent' | 'unusable' {

@@ -2,6 +2,7 @@ import {
   type Agent,
   type AgentSessionHandle,
   type AgentTurn,
+  type AgentTurnEvent,
   type AgentTurnOptions,
   type AgentTurnResult,
   encodeAgentSessionHandle,
@@ -11,14 +12,15 @@ import {
   NonContinuableError,
   type TurnStage,
 } from '@holdfast/agent';
-import { markOpen, unmarkOpen } from '../persistence/open-work.js';
 import type { ChatContext } from './chat-context.js';
+import { deskOf } from './chat-desk.js';
 import { UnknownChatError } from './chat-error.js';
 import type { ChatLog } from './chat-log.js';
 import type { ChatTurnResult } from './chat-turn-result.js';
 import type { ChatView } from './chat-view.js';
 import { createChatAgent } from './create-chat-agent.js';
 import { keepTurnEvents } from './keep-turn-events.js';
+import { markOpen, unmarkOpen } from './open-chats.js';
 
 interface ChatTurnRequest {
   /** Open, with the chat's lease. */
@@ -27,6 +29,8 @@ interface ChatTurnRequest {
   readonly turnId: string;
   readonly message: Message;
   readonly options: Omit<AgentTurnOptions, 'turnId' | 'onBeforeNativeChange'>;
+  /** Awaited once the provider took the message in, where it told so before the turn's end. */
+  readonly onTaken?: (() => Promise<void>) | undefined;
 }
 
 /** Runs one turn of a chat to its end. Each step is on disk before the next one begins. */
@@ -43,20 +47,23 @@ export async function runChatTurn(
   const turn = startAgentTurn(agent, view, request);
   stage.follow(turn);
   const events = keepTurnEvents(log, turn);
+  const taken = tellTaken(turn, request.onTaken);
   const known = turn.handle.then(async (handle) => {
     await keepHandle(log, handle);
     stage.publishHandle(handle);
   });
-  const [outcome, kept] = await Promise.allSettled([turn, events, known]);
+  const steerable = letSteer(context, request, turn);
+  const [outcome, kept] = await Promise.allSettled([turn, events, known, taken]);
+  await steerable.end();
   await keepHandle(log, agent.currentAgentSessionHandle());
   if (kept.status === 'rejected') throw kept.reason;
   if (outcome.status === 'rejected') {
     await settleFailed(log, turnId, outcome.reason);
-    await unmarkOpen(context.layout, view.chatId);
+    await unmarkOpen(context, view.chatId);
     throw outcome.reason;
   }
   await settleCompleted(log, turnId, outcome.value);
-  await unmarkOpen(context.layout, view.chatId);
+  await unmarkOpen(context, view.chatId);
   return { ...outcome.value, turnId, chatId: view.chatId };
 }
 
@@ -67,13 +74,10 @@ function checkHasSession({ handle, legacy }: ChatView): void {
 }
 
 /** The message and its turn id, before anything is sent. */
-async function owe(
-  { layout }: ChatContext,
-  { log, turnId, message }: ChatTurnRequest,
-): Promise<void> {
+async function owe(context: ChatContext, { log, turnId, message }: ChatTurnRequest): Promise<void> {
   const view = getView(log);
   const isOpen = view.turns.some((one) => one.turnId === turnId && one.state === 'open');
-  await markOpen(layout, view.chatId);
+  await markOpen(context, view.chatId);
   if (!isOpen) await log.append({ type: 'turn_started', turnId, message });
 }
 
@@ -87,6 +91,38 @@ function startAgentTurn(
   stage.waiting.throwIfAborted();
   if (view.handle) return agent.continueAgentSession(view.handle, message, turnOptions);
   return agent.askWithHistory([{ role: 'user', content: message }], turnOptions);
+}
+
+/** Lets others of this process put something into the turn. */
+function letSteer(
+  { store }: ChatContext,
+  { log, turnId }: ChatTurnRequest,
+  turn: AgentTurn,
+): { readonly end: () => Promise<void> } {
+  const desk = deskOf(store, getView(log).chatId);
+  const running = { turnId, log, steer: (text: string) => turn.steer(text) };
+  desk.running = running;
+  return {
+    end: async () => {
+      if (desk.running === running) desk.running = undefined;
+      // What they have to say of it goes into the log while it is open.
+      await Promise.allSettled(desk.steering);
+    },
+  };
+}
+
+async function tellTaken(turn: AgentTurn, onTaken: ChatTurnRequest['onTaken']): Promise<void> {
+  if (onTaken && (await hasBegun(turn))) await onTaken();
+}
+
+/** Resolves once the provider took the message in, or with `false` when the turn ended without such a word. */
+export async function hasBegun(turn: AsyncIterable<AgentTurnEvent>): Promise<boolean> {
+  try {
+    for await (const { type } of turn) if (type === 'running') return true;
+  } catch {
+    // The turn's own error, which whoever awaits it gets.
+  }
+  return false;
 }
 
 async function keepHandle(log: ChatLog, handle: AgentSessionHandle | undefined): Promise<void> {

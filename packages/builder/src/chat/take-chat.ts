@@ -1,11 +1,6 @@
-import {
-  acquireLease,
-  type Lease,
-  noSignIsEnough,
-  SessionBusyError,
-  waitUntil,
-} from '@holdfast/agent';
-import type { BuilderLayout } from '../persistence/layout.js';
+import { type Lease, SessionBusyError, waitUntil } from '@holdfast/agent';
+import { chatLeaseKey } from '../persistence/keys.js';
+import type { Store } from '../persistence/store.js';
 
 /** How long a busy chat is waited for. */
 const BUSY_MS = 10 * 60_000;
@@ -16,26 +11,20 @@ interface TakeOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The right to write a chat's log, across processes. A living owner is `session_busy`, or waited for. */
+/** The chat's lane: the right to write its log and to run its turns, across processes. A living owner is `session_busy`, or waited for. */
 export async function takeChat(
-  layout: BuilderLayout,
+  store: Store,
   chatId: string,
   { whenBusy = 'fail', signal }: TakeOptions = {},
 ): Promise<Lease> {
-  const dir = layout.chatLease(chatId);
-  const taken = await acquireLease({ dir, signal, foreignIsFree: noSignIsEnough });
+  const key = chatLeaseKey(chatId);
+  const taken = await store.acquire(key, { signal });
   if (taken.lease) return taken.lease;
-  if (whenBusy === 'fail') {
-    const { pid, hostId, since } = taken.heldBy;
-    throw new SessionBusyError({ kind: 'ours', pid, hostId, since });
-  }
-  return waitUntil(
-    async () => (await acquireLease({ dir, signal, foreignIsFree: noSignIsEnough })).lease,
-    {
-      awaiting: `the other owner of chat ${chatId}`,
-      deadlineMs: BUSY_MS,
-      signal,
-      layer: 'builder',
-    },
-  );
+  if (whenBusy === 'fail') throw new SessionBusyError({ kind: 'ours', ...taken.heldBy });
+  return waitUntil(async () => (await store.acquire(key, { signal })).lease, {
+    awaiting: `the other owner of chat ${chatId}`,
+    deadlineMs: BUSY_MS,
+    signal,
+    layer: 'builder',
+  });
 }

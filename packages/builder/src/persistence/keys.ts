@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { checkName, type ExecutionKey } from '../executions/execution-key.js';
 import { checkChatId } from '../chat/chat-id.js';
+import { checkName, type ExecutionKey } from '../executions/execution-key.js';
 import type { StoreKey } from './store.js';
 
 type RunPlace = Omit<ExecutionKey, 'step'>;
@@ -113,9 +113,9 @@ function executionFolder(key: ExecutionKey): StoreKey {
   return [...runFolder(key), 'logs', checkName(key.step)];
 }
 
-function checkChatId(chatId: string): string {
-  if (isChatId(chatId)) return chatId;
-  throw new TypeError(`${JSON.stringify(chatId)} is no chat id; use 1 to 200 of A-Z a-z 0-9 . _ -`);
+/** Below it stand the messages that wait for the chat's lane, one record each. */
+export function chatInboxPrefix(chatId: string): StoreKey {
+  return [...CHATS_PREFIX, checkChatId(chatId), 'inbox'];
 }
 
 interface RecordName {
@@ -140,6 +140,7 @@ function digestOf(id: string): string {
 
 /** What kind of thing stands at a key, for crash points and logs: the same for each thing of a kind. */
 export function describeKey([root = '', ...rest]: StoreKey): string {
+  if (root === 'chats' && rest[1] === 'inbox') return 'chat/inbox';
   if (root === 'chats') return `chat/${rest.at(-1)}`;
   if (root === 'open') return 'open-chat';
   if (root === 'runs') return rest.length < 5 ? `run/${rest.at(-1)}` : `step/${rest.at(-1)}`;
