@@ -11,7 +11,7 @@ import {
 import { decodeHolder } from './learning-ticket.wire.js';
 
 /** Who has a learning lock and who waits for it, as far as can be seen from here. */
-export interface LearningLockView {
+export interface LearningLockState {
   readonly state: 'free' | 'held' | 'unknown';
   /** Absent for a moment after somebody took it. */
   readonly holder?: (LockHolder & { readonly ageMs: number }) | undefined;
@@ -31,7 +31,7 @@ export async function inspectLearningLock(
   store: Store,
   name: string,
   clock: Clock = systemClock,
-): Promise<LearningLockView> {
+): Promise<LearningLockState> {
   const { state } = await store.observe(lockKeys.lease(name));
   const holder = await findHolder(store, name);
   const tickets = await listTickets(store, name);

@@ -11,6 +11,8 @@ import {
 } from './learning-ticket.js';
 import { encodeHolder } from './learning-ticket.wire.js';
 
+export { inspectLearningLock, type LearningLockState } from './inspect-learning-lock.js';
+
 /** A learning lock in our hands: shared files may be changed while it is current. */
 export interface LearningLock extends AsyncDisposable {
   readonly ticket: LearningTicket;
