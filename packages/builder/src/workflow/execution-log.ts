@@ -6,7 +6,7 @@ import {
   StateUnusableError,
 } from '@holdfast/agent';
 import type { ExecutionKey } from '../executions/execution-key.js';
-import { executionEventsKey } from '../persistence/keys.js';
+import { keys } from '../persistence/keys.js';
 import type { Store, StoreLogOptions } from '../persistence/store.js';
 import type { ContinuationState } from './continuation-state.js';
 import type { Phase } from './phases.js';
@@ -45,7 +45,7 @@ export async function openExecutionLog({
   clock,
   state,
 }: OpenLog): Promise<ExecutionLog> {
-  const place = executionEventsKey(key);
+  const place = keys.executionEvents(key);
   const events: WorkflowEvent[] = [];
   const kept = new Set<string>();
   let sequence = 0;
@@ -105,7 +105,7 @@ export async function* readExecutionLog(
   key: ExecutionKey,
   { from = 0, follow }: StoreLogOptions = {},
 ): AsyncGenerator<WorkflowEvent, void, undefined> {
-  const log = executionEventsKey(key);
+  const log = keys.executionEvents(key);
   const place = log.join('/');
   let sequence = from;
   for await (const entry of store.readLog(log, { from, follow })) {

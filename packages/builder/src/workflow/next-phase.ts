@@ -32,7 +32,10 @@ export interface NextFacts {
 }
 
 /** Which phase runs next, if any. Pure, and total over every state a file can hold. */
-export function decideNext(state: ContinuationState, { owed, now, isStopped }: NextFacts): NextStep {
+export function decideNext(
+  state: ContinuationState,
+  { owed, now, isStopped }: NextFacts,
+): NextStep {
   if (state.outcome !== 'open') return { type: 'ended', outcome: state.outcome };
   const isOpen = (phase: Phase) => {
     const record = state.phases[phase];

@@ -9,7 +9,11 @@ import {
 
 /** What the definition says of an execution; `unknown` where its workflow, or the step in it, is not there any more. */
 export type FoundStep =
-  | { readonly state: 'defined'; readonly step: StepDefinition; readonly workflow: WorkflowDefinition }
+  | {
+      readonly state: 'defined';
+      readonly step: StepDefinition;
+      readonly workflow: WorkflowDefinition;
+    }
   /** It belongs to no workflow: a sub-agent, or what an older system wrote. */
   | { readonly state: 'none'; readonly step?: undefined; readonly workflow?: undefined }
   | { readonly state: 'unknown'; readonly step?: undefined; readonly workflow?: undefined };
@@ -45,11 +49,7 @@ export function listOwedPhases(
 }
 
 /** A sub-step is part of its step, and a main agent that opened its session is no end of anything: nobody is told of these. */
-function isNotified(
-  { notify }: StepDefinition,
-  ownerKind: string,
-  isAskedFor: boolean,
-): boolean {
+function isNotified({ notify }: StepDefinition, ownerKind: string, isAskedFor: boolean): boolean {
   if (ownerKind === 'todo_sub_step' || ownerKind === 'workflow') return isAskedFor;
   return notify !== false;
 }
@@ -62,9 +62,7 @@ export type PostStepPhase = Exclude<
 
 /** Tells the post-step work from the rest. */
 export function isPostStep(phase: Phase): phase is PostStepPhase {
-  return (
-    phase !== 'main_execution' && phase !== 'pre_validation' && phase !== 'auto_notification'
-  );
+  return phase !== 'main_execution' && phase !== 'pre_validation' && phase !== 'auto_notification';
 }
 
 /** Whether the phase has a session of its own. */

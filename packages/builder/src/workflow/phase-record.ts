@@ -21,6 +21,40 @@ export function changePhase(
   return { ...state, updatedAt: at, phases: { ...state.phases, [phase]: record } };
 }
 
+/** A phase that did all it had to. Pure. */
+export function completePhase(
+  state: ContinuationState,
+  phase: Phase,
+  at: string,
+): ContinuationState {
+  return changePhase(state, phase, {
+    ...SETTLED,
+    status: 'completed',
+    completedAt: at,
+    updatedAt: at,
+  });
+}
+
+/** What a phase that is over says no more. */
+export const SETTLED = {
+  lease: undefined,
+  error: undefined,
+  errorJson: undefined,
+  notBefore: undefined,
+  suspended: undefined,
+} as const;
+
+/** Every phase of the list that is not on disk yet becomes due. Pure. */
+export function owePhases(
+  state: ContinuationState,
+  owed: readonly Phase[],
+  at: string,
+): ContinuationState {
+  const missing = owed.filter((phase) => state.phases[phase] === undefined);
+  const due = Object.fromEntries(missing.map((phase) => [phase, pendingPhase(at)]));
+  return { ...state, phases: { ...state.phases, ...due } };
+}
+
 /** Changes one turn of a phase. Pure. */
 export function changeTurn(
   { turns }: PhaseRecord,

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { isoInstant } from '@holdfast/agent';
+import { keys } from '../persistence/keys.js';
+import {
+  CONTINUATION_STATE_SCHEMA,
+  type ContinuationState,
+  type PhaseRecord,
+} from '../workflow/continuation-state.js';
+import { encodeContinuationState } from '../workflow/continuation-state.wire.js';
+import { pendingPhase } from '../workflow/phase-record.js';
+import type { ExecutionContext } from './execution-context.js';
+import { executionIdOf } from './execution-key.js';
+import type { StartExecution } from './executions.js';
+
+/** Writes the first state of an execution, with what it owes; one that stands already is left as it is. */
+export async function createState(
+  { store, clock }: ExecutionContext,
+  request: StartExecution,
+): Promise<void> {
+  const state = firstState(request, isoInstant(clock));
+  // Without the lease: nobody else can have written what is not there.
+  await store.write(keys.state(request.key), encodeContinuationState(state), { mode: 'create' });
+}
+
+/**
+ * The state an execution begins with. What comes after a workflow's main work is owed once that passed validation;
+ * what has no definition owes it from the start.
+ */
+function firstState(request: StartExecution, at: string): ContinuationState {
+  const { key, prompt, workflowId, ownerKind, agent, owner, notify, input } = request;
+  const executionId = executionIdOf(key);
+  const due = pendingPhase(at);
+  return {
+    schemaVersion: CONTINUATION_STATE_SCHEMA,
+    runFolder: `${key.iteration}/${key.group}`,
+    stepId: key.step,
+    ownerKind,
+    phases: {
+      main_execution: prompt === undefined ? due : withPrompt(due, prompt),
+      pre_validation: due,
+      ...(workflowId === undefined && { auto_notification: due }),
+    },
+    updatedAt: at,
+    executionId,
+    workflowId,
+    agent,
+    correlationId: request.correlationId ?? executionId,
+    createdAt: at,
+    outcome: 'open',
+    owner,
+    notify,
+    input,
+    terminals: [],
+  };
+}
+
+function withPrompt(due: PhaseRecord, message: string): PhaseRecord {
+  const turnId = randomUUID();
+  return { ...due, turnId, turns: [{ turnId, message, kind: 'prompt', state: 'open' }] };
+}
