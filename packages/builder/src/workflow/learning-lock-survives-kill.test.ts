@@ -199,11 +199,12 @@ async function runContest({ steps, rounds, killEvery }: Contest): Promise<number
         count += 1;
         if (count % killEvery !== 0) continue;
         kills += 1;
-        await writeFile(join(dir, 'log'), `killed ${step}\n`, { flag: 'a' });
         child.kill('SIGKILL');
       }
       const [code, signal] = await exit;
       living.delete(child);
+      // It waits no more, whatever it wrote last.
+      await writeFile(join(dir, 'log'), `gone ${step}\n`, { flag: 'a' });
       if (signal === null && code !== 0) throw new TypeError(`${step} ended with ${code}`);
     }
   };
