@@ -1,33 +1,67 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFileSubject } from './__fixtures__/file-subject.js';
+import { bundleStore, type StoreProcess } from './__fixtures__/store-process.js';
+import { temporaryStore } from './__fixtures__/temporary-store.js';
 import { createFileStore } from './file-store.js';
+import { testStore } from './test-store.js';
 
-it('keeps records, logs and leases', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'holdfast-'));
-  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
-  const store = createFileStore({ dataDir });
-  const key = ['a', 'b', 'c.json'];
-  expect(await store.read(key)).toEqual({ state: 'absent' });
-  expect(await store.write(key, { a: 1 }, { mode: 'create' })).toBe(true);
-  expect(await store.write(key, { a: 2 }, { mode: 'create' })).toBe(false);
-  expect(await store.read(key)).toEqual({ state: 'present', value: { a: 1 } });
-  const { lease } = await store.acquire(['a', 'lease']);
-  await store.append(['a', 'log.jsonl'], 1, { lease });
-  expect(await store.acquire(['a', 'lease'])).toMatchObject({ heldBy: { pid: process.pid } });
-  await lease?.release();
-  await expect(store.append(['a', 'log.jsonl'], 2, { lease })).rejects.toMatchObject({
-    kind: 'session_busy',
+let other: StoreProcess;
+
+beforeAll(async () => {
+  other = await bundleStore();
+}, 120_000);
+
+afterAll(() => other[Symbol.asyncDispose]());
+
+testStore({ describe, it }, () => createFileSubject(other));
+
+describe('the file store', () => {
+  it('puts a record exactly at its key, for its owner alone', async () => {
+    const { dataDir, store } = await temporaryStore();
+    await store.write(['runs', '1', 'record.json'], { a: 1 });
+    await store.append(['runs', '1', 'events.jsonl'], { b: 1 });
+    for (const name of ['record.json', 'events.jsonl']) {
+      expect((await stat(join(dataDir, 'runs', '1', name))).mode & 0o777).toBe(0o600);
+    }
+    for (const folder of ['runs', 'runs/1']) {
+      expect((await stat(join(dataDir, folder))).mode & 0o777).toBe(0o700);
+    }
   });
-  expect(await collect(store.readLog(['a', 'log.jsonl']))).toEqual([1]);
-  expect(await store.list(['a'])).toEqual(['b', 'lease', 'log.jsonl']);
-  await store.remove(key);
-  expect(await store.list(['a', 'b'])).toEqual([]);
-});
 
-async function collect(entries: AsyncIterable<unknown>): Promise<unknown[]> {
-  const all: unknown[] = [];
-  for await (const entry of entries) all.push(entry);
-  return all;
-}
+  it('hides what a killed writer left, and no key can name it', async () => {
+    const { dataDir, store } = await temporaryStore();
+    await store.write(['a', 'record.json'], 1);
+    await writeFile(join(dataDir, 'a', '.record.json.0123456789abcdef.tmp'), 'half');
+    expect(await store.list(['a'])).toEqual(['record.json']);
+    for (const name of ['.record.json.0123456789abcdef.tmp', 'record.json.damaged-1']) {
+      await expect(store.read(['a', name])).rejects.toThrow(name);
+      await expect(store.read(['a', name])).rejects.toBeInstanceOf(TypeError);
+    }
+  });
+
+  it('names the file that was set aside', async () => {
+    const { dataDir, store } = await temporaryStore();
+    await store.write(['record.json'], 1);
+    expect(await store.setAside(['record.json'])).toBe(join(dataDir, 'record.json.damaged-1'));
+  });
+
+  it('refuses a data directory that is none', () => {
+    expect(() => createFileStore({ dataDir: ' ' })).toThrow(TypeError);
+  });
+
+  it('ends what was begun when it is closed, and takes nothing more', async () => {
+    const { dataDir, store } = await temporaryStore();
+    const writes = [store.write(['a.json'], 1), store.append(['log.jsonl'], 1)];
+    const following = store.readLog(['later.jsonl'], { follow: new AbortController().signal });
+    const next = following[Symbol.asyncIterator]().next();
+    await store[Symbol.asyncDispose]();
+    await Promise.all(writes);
+    expect(await next).toMatchObject({ done: true });
+    await expect(store.write(['a.json'], 2)).rejects.toThrow('closed');
+    await expect(store.read(['a.json'])).rejects.toThrow('closed');
+    const again = createFileStore({ dataDir });
+    expect(await again.read(['a.json'])).toEqual({ state: 'present', value: 1 });
+  });
+});

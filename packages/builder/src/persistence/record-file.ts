@@ -11,21 +11,24 @@ import {
 } from '@holdfast/agent';
 import { openPlainFile } from './open-plain-file.js';
 import type { JsonValue, StoreRead, StoreWriteOptions } from './store.js';
+import { inTurn } from './write-turns.js';
 
 /** The largest record or log entry, in bytes. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Reads a record. What is no JSON or too large is set aside; the latter is never read. */
 export async function readRecordFile(path: string): Promise<StoreRead> {
-  for (;;) {
-    const found = await readContent(path);
-    if (found === undefined) return await readLeftover(path);
-    const parsed = parseJson(found.content);
-    if (parsed) return { state: 'present', value: parsed.value };
-    // Replaced meanwhile by a whole one, which must not be moved away.
-    if ((await findFileId(path)) !== found.fileId) continue;
-    return { state: 'damaged', movedTo: await moveAside(path) };
-  }
+  const found = await readContent(path);
+  if (found === undefined) return await readLeftover(path);
+  const parsed = parseJson(found.content);
+  if (parsed) return { state: 'present', value: parsed.value };
+  const movedTo = await inTurn(path, () => moveDamaged(path, found.fileId));
+  return movedTo === undefined ? await readRecordFile(path) : { state: 'damaged', movedTo };
+}
+
+/** Moves it aside unless it was replaced meanwhile by a whole one, or moved by another reader. */
+async function moveDamaged(path: string, fileId: string): Promise<string | undefined> {
+  return (await findFileId(path)) === fileId ? moveAside(path) : undefined;
 }
 
 /** What was set aside is unknown, not gone, until the record is written anew. */

@@ -164,7 +164,8 @@ export async function moveAside(path: string): Promise<string> {
     } catch (error) {
       if (errorCode(error) === 'EEXIST') continue;
       // Another process has just moved it.
-      if (isAbsentError(error) && number > 1) return damagedName(path, number - 1);
+      const movedTo = isAbsentError(error) ? await findMovedAside(path) : undefined;
+      if (movedTo !== undefined) return movedTo;
       throw writeError(path, error);
     }
   }

@@ -48,7 +48,7 @@ export const fenceCases: readonly StoreCase[] = [
     },
   },
   {
-    title: 'asks the fence of each write as it is its turn',
+    title: 'tells of each write whether it was made, while its lease is given back',
     prove: async (subject) => {
       const store = await subject.open();
       const lease = await take(store);
