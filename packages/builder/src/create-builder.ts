@@ -1,26 +1,42 @@
-import type { Logger } from '@holdfast/agent';
-import { type AgentSource, createAgentRegistry } from './agents.js';
-import type { ChatContext } from './chat/chat-context.js';
+import type { AgentOptions } from '@holdfast/agent';
+import { createAgentRegistry } from './agents.js';
+import type { BuilderContext } from './builder-context.js';
+import { type BuilderOptions, checkBuilderOptions } from './builder-options.js';
 import type { ChatEvent } from './chat/chat-event.js';
 import type { ChatEventsOptions } from './chat/chat-log.js';
 import { type Chats, createChats } from './chat/chats.js';
-import { type RecoveryReport, recoverChats } from './chat/recover-chats.js';
+import { CHATS_QUEUE, drainChatInbox } from './chat/drain-inbox.js';
+import { type RecoveredChat, recoverChats } from './chat/recover-chats.js';
+import { sendToChat } from './chat/send-to-chat.js';
+import { createJobEngine } from './engine/file-job-engine.js';
+import type { EngineReport } from './engine/job-engine.js';
+import { createExecutions } from './executions/create-executions.js';
+import { createSessionTurns } from './executions/create-session-turns.js';
+import { createExecutionHandler } from './executions/drive-execution.js';
+import { createExecutionContext, EXECUTIONS_QUEUE } from './executions/execution-context.js';
+import type { Executions } from './executions/executions.js';
+import {
+  createNotificationJob,
+  createNotifications,
+  NOTIFICATION_QUEUE,
+  type Notifications,
+} from './notifications/notifications.js';
+import { createOutbox } from './notifications/outbox.js';
 import { prepareStore } from './persistence/data-format.js';
 import { createFileStore } from './persistence/file-store.js';
+import { createSubAgentBridge } from './sub-agents/sub-agent-bridge.js';
 import { createTerminals, type Terminals } from './terminals/terminals.js';
+import { createRunHandler } from './workflow/drive-run.js';
+import { createWorkflows, RUNS_QUEUE, type Workflows } from './workflow/workflows.js';
 
-/** What a builder is made of. */
-export interface BuilderOptions {
-  /** Everything durable stands below it; made when it is not there. */
-  readonly dataDir: string;
-  /** The agents that stored work may name, by id. */
-  readonly agents: Readonly<Record<string, AgentSource>>;
-  readonly logger?: Logger | undefined;
-}
-
-/** Chats on disk, gone on with after any crash. Several builders may share one data directory. */
+/** Chats and workflows on disk, gone on with after any crash. Several builders may share one data directory. */
 export interface Builder extends AsyncDisposable {
   readonly chats: Chats;
+  readonly workflows: Workflows;
+  /** Workflow steps, sub-steps, sub-agents and background agents, each by its execution id. */
+  readonly executions: Executions;
+  /** The durable outbox: what is still to be told, and what was given up. */
+  readonly notifications: Notifications;
   /** The terminals of each chat, current and previous. Observations only. */
   readonly terminals: Terminals;
   /** The log of one chat from a sequence number on; with `follow`, further events as they come. */
@@ -31,30 +47,71 @@ export interface Builder extends AsyncDisposable {
   readonly close: () => Promise<void>;
 }
 
+/** What a builder found open when it was made. Nothing is left out of it. */
+export interface RecoveryReport {
+  /** Chat turns that were settled, or left and why. */
+  readonly chats: readonly RecoveredChat[];
+  /** Every open job: runs, executions and inboxes that this builder goes on with, and those it left alone. */
+  readonly jobs: EngineReport;
+}
+
 /**
- * Makes a builder. Before it resolves, every chat turn that a crash left open was settled with its own turn id, or
- * is reported in `recovery` with its state kept.
+ * Makes a builder. Before it resolves, every chat turn that a crash left open was settled with its own turn id, and every phase
+ * and notification that is owed was queued; what could not be is reported in `recovery` with its state kept.
  */
 export async function createBuilder(options: BuilderOptions): Promise<Builder> {
-  checkOptions(options);
-  const store = createFileStore(options);
-  let isClosed = false;
-  const context: ChatContext = {
+  checkBuilderOptions(options);
+  const { logger, onNotification, notifyBusySessions: whenBusy } = options;
+  const store = options.store ?? createFileStore(options);
+  const engine = options.engine ?? createJobEngine(store, { logger });
+  await prepareStore(store);
+  const bridge = createSubAgentBridge({
     store,
-    agents: createAgentRegistry(options.agents),
-    logger: options.logger,
+    logger,
+    agents: options.subAgents ?? [],
+    executions: () => executions,
+  });
+  await bridge.start();
+  const closing = new AbortController();
+  const context: BuilderContext = {
+    store,
+    engine,
+    logger,
+    agents: createAgentRegistry(options.agents, (agent, agentContext) =>
+      bridge.equip(withApprovals(agent, options), agentContext),
+    ),
+    workflows: new Map(options.workflows?.map((one) => [one.id, one])),
+    closing: closing.signal,
     checkOpen: () => {
-      if (isClosed) throw new TypeError('This builder was closed; make another one.');
+      if (closing.signal.aborted) throw new TypeError('This builder was closed; make another one.');
     },
   };
-  await prepareStore(store);
-  const recovery = await recoverChats(context);
+  const executionContext = createExecutionContext(context);
+  const sessions = createSessionTurns(executionContext, (chatId, message) =>
+    sendToChat(context, chatId, message),
+  );
+  const outbox = createOutbox({ store, sessions, onNotification, policy: { whenBusy }, logger });
+  const executions = createExecutions(executionContext);
+  engine.handle(EXECUTIONS_QUEUE, createExecutionHandler(executionContext, outbox));
+  engine.handle(RUNS_QUEUE, createRunHandler({ context, executions, outbox }));
+  engine.handle(CHATS_QUEUE, (job, { signal }) => drainChatInbox(context, job.id, signal));
+  engine.handle(NOTIFICATION_QUEUE, createNotificationJob(outbox));
+  await outbox.prune();
+  const recovery = {
+    ...(await recoverChats(context)),
+    jobs: await engine.start(),
+  };
   const chats = createChats(context);
   const close = async () => {
-    isClosed = true;
+    closing.abort();
+    if (!options.engine) await engine.stop();
+    await bridge.close();
   };
   return {
     chats,
+    workflows: createWorkflows(context, executions),
+    executions,
+    notifications: createNotifications(outbox, engine),
     terminals: createTerminals(chats),
     events: async function* (chatId, eventsOptions) {
       yield* (await chats.get(chatId)).events(eventsOptions);
@@ -65,11 +122,6 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
   };
 }
 
-function checkOptions({ dataDir, agents }: BuilderOptions): void {
-  if (typeof dataDir !== 'string' || dataDir.trim() === '') {
-    throw new TypeError('dataDir must be a path.');
-  }
-  if (typeof agents !== 'object' || agents === null) {
-    throw new TypeError('agents must be a record from id to agent options.');
-  }
+function withApprovals(agent: AgentOptions, { onApproval }: BuilderOptions): AgentOptions {
+  return onApproval && !agent.onApproval ? { ...agent, onApproval } : agent;
 }

@@ -1,4 +1,6 @@
 export type { AgentContext, AgentSource } from './agents.js';
+export type { BuilderOptions } from './builder-options.js';
+export type { ChatDelivery } from './chat/chat-delivery.js';
 export {
   type AnyChatError,
   ChatError,
@@ -20,7 +22,94 @@ export type {
 } from './chat/chats.js';
 export type { CloseChatOptions } from './chat/close-chat.js';
 export type { ChatMessage, LegacyChat } from './chat/legacy-chat.js';
-export type { RecoveredChat, RecoveryReport } from './chat/recover-chats.js';
-export { type Builder, type BuilderOptions, createBuilder } from './create-builder.js';
+export type { RecoveredChat } from './chat/recover-chats.js';
+export { type Builder, createBuilder, type RecoveryReport } from './create-builder.js';
+export { createJobEngine, type JobEngineOptions } from './engine/file-job-engine.js';
+export type {
+  EngineReport,
+  Job,
+  JobContext,
+  JobEngine,
+  JobHandler,
+  JobOutcome,
+  JobView,
+  QueueOptions,
+} from './engine/job-engine.js';
+export {
+  type ExecutionKey,
+  executionIdOf,
+  type OwnerKind,
+  readExecutionId,
+} from './executions/execution-key.js';
+export type { SessionOwner } from './executions/execution-owner.js';
+export type {
+  ExecutionEventsOptions,
+  Executions,
+  StartExecution,
+} from './executions/executions.js';
+export type {
+  DeliveryState,
+  Notification,
+  NotificationHandler,
+  OutboxEntry,
+  OutboxState,
+} from './notifications/notification.js';
+export type { Notifications } from './notifications/notifications.js';
+export { createFileStore, type FileStoreOptions } from './persistence/file-store.js';
+export type {
+  JsonValue,
+  Store,
+  StoreKey,
+  StoreLease,
+  StoreLeaseState,
+  StoreLogOptions,
+  StoreRead,
+  StoreWriteOptions,
+} from './persistence/store.js';
+export type { Lease, LeaseOwner } from './persistence/store-lease.js';
 export type { Terminal, TerminalGroup } from './terminals/terminal-group.js';
 export type { Terminals } from './terminals/terminals.js';
+export type {
+  ContinuationState,
+  ExecutionOutcome,
+  PhaseRecord,
+  PhaseTurn,
+  Suspension,
+} from './workflow/continuation-state.js';
+export { PHASES, type Phase, type PhaseStatus } from './workflow/phases.js';
+export type { RunEvent } from './workflow/run-events.js';
+export {
+  defineWorkflow,
+  type ParallelSteps,
+  type PostStepWork,
+  type Prompt,
+  type StepContext,
+  type StepDefinition,
+  type ValidationResult,
+  type WorkflowDefinition,
+} from './workflow/workflow-definition.js';
+export {
+  type AnyWorkflowError,
+  AttemptsExhaustedError,
+  ChildFailedError,
+  ExecutionStoppedError,
+  isWorkflowError,
+  UnknownExecutionError,
+  UnknownWorkflowError,
+  UnregisteredAgentError,
+  ValidationFailedError,
+  WorkflowError,
+  type WorkflowErrorKind,
+} from './workflow/workflow-error.js';
+export type {
+  WorkflowEvent,
+  WorkflowEventBody,
+  WorkflowEventStamp,
+} from './workflow/workflow-event.js';
+export type { RunKey, RunRecord, RunView } from './workflow/workflow-run.js';
+export type {
+  RunEventsOptions,
+  StartRun,
+  WorkflowRun,
+  Workflows,
+} from './workflow/workflows.js';

@@ -1,6 +1,6 @@
 import { isoInstant, systemClock } from '@holdfast/agent';
 import type { BuilderContext } from '../builder-context.js';
-import type { Job, JobContext, JobOutcome } from '../engine/job-engine.js';
+import type { JobContext, JobHandler, JobOutcome } from '../engine/job-engine.js';
 import { executionIdOf } from '../executions/execution-key.js';
 import type { SessionOwner } from '../executions/execution-owner.js';
 import type { Executions } from '../executions/executions.js';
@@ -10,7 +10,13 @@ import { readRun, writeRun } from './run-file.js';
 import { findRunStop } from './stop-run.js';
 import type { StepDefinition, WorkflowDefinition } from './workflow-definition.js';
 import { ChildFailedError, ExecutionStoppedError, UnknownWorkflowError } from './workflow-error.js';
-import { MAIN_AGENT_STEP, type RunKey, type RunRecord, runIdOf } from './workflow-run.js';
+import {
+  MAIN_AGENT_STEP,
+  type RunKey,
+  type RunRecord,
+  readRunId,
+  runIdOf,
+} from './workflow-run.js';
 
 /** What a run is driven with. */
 export interface RunDriver {
@@ -20,15 +26,14 @@ export interface RunDriver {
 }
 
 /**
- * Runs the steps of one run in order, those of a parallel group side by side. Each step has a state of its own, so that
+ * The handler of the queue of runs. Runs the steps of one run in order, those of a parallel group side by side. Each step has a state of its own, so that
  * a run that is begun again finds what is done and starts only what is missing.
  */
-export async function driveRun(
-  driver: RunDriver,
-  key: RunKey,
-  _job: Job,
-  job: JobContext,
-): Promise<JobOutcome> {
+export function createRunHandler(driver: RunDriver): JobHandler {
+  return (job, jobContext) => driveRun(driver, readRunId(job.id), jobContext);
+}
+
+async function driveRun(driver: RunDriver, key: RunKey, job: JobContext): Promise<JobOutcome> {
   const { context } = driver;
   const record = await readRun(context.store, key);
   if (!record) return { state: 'done' };

@@ -1,5 +1,5 @@
 import type { ErrorJson } from '@holdfast/agent';
-import type { ExecutionKey } from '../executions/execution-key.js';
+import { checkName, type ExecutionKey } from '../executions/execution-key.js';
 import type { SessionOwner } from '../executions/execution-owner.js';
 import type { JsonValue } from '../persistence/store.js';
 import type { ContinuationState } from './continuation-state.js';
@@ -34,4 +34,13 @@ export const MAIN_AGENT_STEP = 'workflow';
 /** The id of a run, from its place. */
 export function runIdOf({ iteration, group }: RunKey): string {
   return `${iteration}~${group}`;
+}
+
+/** The place a run id names. What is none is a TypeError. */
+export function readRunId(runId: string): RunKey {
+  const [iteration, group, ...rest] = runId.split('~');
+  if (iteration === undefined || group === undefined || rest.length > 0) {
+    throw new TypeError(`${JSON.stringify(runId)} is no run id.`);
+  }
+  return { iteration: checkName(iteration), group: checkName(group) };
 }

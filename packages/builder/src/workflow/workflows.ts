@@ -8,7 +8,7 @@ import { keys } from '../persistence/keys.js';
 import type { JsonValue } from '../persistence/store.js';
 import type { ContinuationState } from './continuation-state.js';
 import { inspectLearningLock, type LearningLockState } from './learning-lock.js';
-import { readRunEvents, type RunEvent } from './run-events.js';
+import { type RunEvent, readRunEvents } from './run-events.js';
 import { createRun, readRun } from './run-file.js';
 import { stopRun } from './stop-run.js';
 import { listSteps } from './workflow-definition.js';
@@ -165,7 +165,7 @@ async function waitForRun(
   for (;;) {
     signal?.throwIfAborted();
     const record = await readRun(context.store, run);
-    if (!record || record.outcome !== 'open') return await viewRun(context, executions, run);
+    if (record?.outcome !== 'open') return await viewRun(context, executions, run);
     await systemClock.sleep(LOOK_MS, signal);
   }
 }
