@@ -8,6 +8,7 @@ import {
   NonContinuableError,
   SessionBusyError,
   StaleHandleError,
+  type SteerResult,
   TurnConflictError,
   type TurnEvent,
   type TurnEventBody,
@@ -57,6 +58,13 @@ export class MemorySessions implements ProviderSessions {
   /** Awaited at each step; a test may look, throw, or never resolve. */
   onStep: (step: Step, turnId: string) => void | Promise<void> = () => {};
   extraEvents: readonly TurnEventBody[] = [];
+  /** What becomes of a text for a running turn; what is accepted stands in the session as a user message. */
+  onSteer: (text: string) => SteerResult | Promise<SteerResult> = () => ({
+    outcome: 'refused',
+    detail: 'memory takes nothing in',
+  });
+  /** What a session's terminal shows. */
+  screen: string | undefined;
 
   constructor(
     readonly world: MemoryWorld = createWorld(),
@@ -99,6 +107,12 @@ export class MemorySessions implements ProviderSessions {
       endedProcesses: 1,
       archived: false,
     };
+  };
+
+  readonly captureTerminal: ProviderSessions['captureTerminal'] = async (handle) => {
+    const session = this.world.sessions.get(handle.nativeSessionId ?? '');
+    if (!session || this.screen === undefined) return undefined;
+    return { terminalId: `${session.nativeId}-${session.terminal}`, text: this.screen };
   };
 
   readonly checkConfig: ProviderSessions['checkConfig'] = (handle, config) => {
@@ -172,7 +186,11 @@ export class MemorySessions implements ProviderSessions {
       then: (onFulfilled, onRejected) => result.then(onFulfilled, onRejected),
       catch: (onRejected) => result.catch(onRejected),
       finally: (onSettled) => result.finally(onSettled),
-      steer: async () => ({ outcome: 'refused', detail: 'memory takes nothing in' }),
+      steer: async (text) => {
+        const result = await this.onSteer(text);
+        if (result.outcome === 'accepted') request.session?.messages.push({ role: 'user', text });
+        return result;
+      },
       interrupt: async () => {
         interrupts.abort();
         await Promise.allSettled([result]);

@@ -203,6 +203,11 @@ function otherDeliveries(view: ChatView, messageId: string): readonly ChatDelive
   return view.deliveries.filter((one) => one.messageId !== messageId);
 }
 
+/** Whether a turn of that id ever began in the chat. Pure. */
+export function hasTurn(view: ChatView, turnId: string): boolean {
+  return view.turns.some((one) => one.turnId === turnId);
+}
+
 /** The turn a crash left open, where there is one. Pure. */
 export function findOpenTurn(view: ChatView): ChatTurnRecord | undefined {
   return view.turns.find((one) => one.state === 'open');

@@ -15,7 +15,7 @@ import { deskOf } from './chat-desk.js';
 import { UnknownChatError } from './chat-error.js';
 import { type ChatLog, openChatLog, readChatView } from './chat-log.js';
 import type { ChatTurnResult } from './chat-turn-result.js';
-import { type ChatView, findOpenTurn } from './chat-view.js';
+import { type ChatView, findOpenTurn, hasTurn } from './chat-view.js';
 import { confirmLostSteers, confirmMessage } from './confirm-message.js';
 import { CHATS_QUEUE, drainLater } from './drain-inbox.js';
 import { findWaiting, hasWaitingMessages, putWaiting } from './inbox.js';
@@ -60,7 +60,9 @@ async function place(
   const { lease, heldBy } = await store.acquire(chatLeaseKey(chatId));
   if (lease) return takeLane(context, posted, { policy, lease });
   if (policy === 'fail') throw new SessionBusyError({ kind: 'ours', ...heldBy });
-  const steered = policy === 'steer' ? await steerRunningTurn(context, posted) : undefined;
+  // What had a turn of its own may have come in with it.
+  const maySteer = policy === 'steer' && !hasTurn(view, posted.messageId);
+  const steered = maySteer ? await steerRunningTurn(context, posted) : undefined;
   return { delivery: steered ?? (await queueMessage(context, posted)) };
 }
 

@@ -6,6 +6,7 @@ import { deskOf } from './chat-desk.js';
 import { UnknownChatError } from './chat-error.js';
 import { readChatView } from './chat-log.js';
 import { sendIntoChat } from './chat-turn.js';
+import { type ChatView, hasTurn } from './chat-view.js';
 import { steerRunningTurn } from './steer-running-turn.js';
 
 /**
@@ -20,9 +21,12 @@ export async function sendToChat(
   signal.throwIfAborted();
   const posted: PostedMessage = { chatId, messageId: turnId, message: text };
   const { store } = context;
-  const before = await findSteered(context, posted);
+  const view = deskOf(store, chatId).running?.log.view() ?? (await readChatView(store, chatId));
+  if (!view) throw new UnknownChatError(chatId);
+  const before = findSteered(view, posted);
   if (before) return before;
-  if (whenBusy === 'steer') {
+  // What had a turn of its own may have come in with it.
+  if (whenBusy === 'steer' && !hasTurn(view, turnId)) {
     const steered = await deskOf(store, chatId).inOrder(() => steerRunningTurn(context, posted));
     if (steered?.status === 'uncertain') throw uncertain(steered.detail);
     if (steered) return { state: 'steered' };
@@ -32,12 +36,7 @@ export async function sendToChat(
 }
 
 /** What was put into a running turn before, under the same id. */
-async function findSteered(
-  { store }: ChatContext,
-  { chatId, messageId }: PostedMessage,
-): Promise<SessionDelivery | undefined> {
-  const view = deskOf(store, chatId).running?.log.view() ?? (await readChatView(store, chatId));
-  if (!view) throw new UnknownChatError(chatId);
+function findSteered(view: ChatView, { messageId }: PostedMessage): SessionDelivery | undefined {
   const steered = view.deliveries.find(
     (one) => one.messageId === messageId && one.status === 'steered',
   );

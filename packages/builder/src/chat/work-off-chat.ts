@@ -2,7 +2,7 @@ import { composeTurn, type ErrorJson, errorFromJson, isTurnError } from '@holdfa
 import type { ChatContext } from './chat-context.js';
 import type { ChatLog } from './chat-log.js';
 import type { ChatTurnResult } from './chat-turn-result.js';
-import { type ChatTurnRecord, type ChatView, findOpenTurn } from './chat-view.js';
+import { type ChatView, findOpenTurn } from './chat-view.js';
 import { confirmLostSteers, confirmMessage } from './confirm-message.js';
 import { type InboxMessage, listWaiting, readWaiting, removeWaiting } from './inbox.js';
 import { unmarkOpen } from './open-chats.js';
@@ -84,17 +84,13 @@ async function runWaiting(
   }
   await tellQueued(log, waiting);
   const known = findKnownTurn(getView(log), waiting.messageId, waiting.message);
-  if (known?.state !== 'completed' && !isOver(known)) await runOwnTurn(context, log, waiting);
+  // A failed one is gone on with: it was posted again, or a crash kept it from being tidied up.
+  if (known?.state !== 'completed') await runOwnTurn(context, log, waiting);
   const settled = findSettled(log, waiting.messageId);
   if (settled?.error && isForLater(settled.error)) return settled;
   await confirmSettled(log, waiting.messageId);
   await removeWaiting(store, chatId, name);
   return settled;
-}
-
-/** It came to an end that a crash kept from being tidied up. */
-function isOver(known: ChatTurnRecord | undefined): boolean {
-  return known?.state === 'failed' && !(known.error && isForLater(known.error));
 }
 
 async function tellQueued(log: ChatLog, { messageId }: InboxMessage): Promise<void> {
