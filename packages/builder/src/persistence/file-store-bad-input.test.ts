@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmod,
   mkdir,
@@ -102,6 +103,10 @@ describe('what is no plain file', () => {
     for (const act of ['read', 'write', 'remove', 'append', 'readLog']) {
       await expect(acts[act]?.(store, ['folder'])).rejects.toMatchObject(unusable('unreadable'));
     }
+    execFileSync('mkfifo', [join(dataDir, 'pipe')]);
+    for (const act of ['read', 'readLog', 'followLog']) {
+      await expect(acts[act]?.(store, ['pipe'])).rejects.toMatchObject(unusable('unreadable'));
+    }
     await store.write(['record.json'], 1);
     for (const act of ['read', 'write', 'append', 'readLog', 'acquire']) {
       const below = acts[act]?.(store, ['record.json', 'below']);
@@ -164,6 +169,19 @@ describe('text that is no JSON', () => {
         state: 'damaged',
         movedTo: join(dataDir, 'record.json.damaged-1'),
       });
+    }
+  });
+});
+
+describe('a damaged record that is written anew while others read it', () => {
+  it('is not moved away', async () => {
+    const { dataDir, store } = await temporaryStore();
+    for (let round = 0; round < 20; round += 1) {
+      await writeFile(join(dataDir, 'record.json'), 'no json');
+      const reads = [store.read(['record.json']), store.read(['record.json'])];
+      await store.write(['record.json'], round);
+      await Promise.all(reads);
+      expect(await store.read(['record.json'])).toEqual({ state: 'present', value: round });
     }
   });
 });

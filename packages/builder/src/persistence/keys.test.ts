@@ -73,7 +73,7 @@ describe('keys', () => {
     expect(describeKey(keys.run(run))).toBe('run/run.json');
     expect(describeKey(keys.chatEvents('one'))).toBe('chat/events.jsonl');
     expect(describeKey(keys.openChat('one'))).toBe('open-chat');
-    expect(describeKey(keys.job('runs', 'one'))).toBe('job/runs');
+    expect(describeKey(keys.job('runs', 'one'))).toBe('engine/runs/jobs');
     expect(describeKey(keys.notification('one'))).toBe('notification');
     expect(describeKey(keys.format())).toBe('FORMAT');
   });

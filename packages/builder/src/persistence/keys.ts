@@ -144,7 +144,7 @@ export function describeKey([root = '', ...rest]: StoreKey): string {
   if (root === 'chats') return `chat/${rest.at(-1)}`;
   if (root === 'open') return 'open-chat';
   if (root === 'runs') return rest.length < 5 ? `run/${rest.at(-1)}` : `step/${rest.at(-1)}`;
-  if (root === 'engine') return `job/${rest[0]}`;
+  if (root === 'engine') return `engine/${rest[0]}/${rest[1]}`;
   if (root === 'notifications') return 'notification';
   return [root, ...rest].join('/');
 }
