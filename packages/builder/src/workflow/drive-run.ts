@@ -8,15 +8,13 @@ import type { Outbox } from '../notifications/outbox.js';
 import type { ContinuationState } from './continuation-state.js';
 import { readRun, writeRun } from './run-file.js';
 import { findRunStop } from './stop-run.js';
-import type { StepDefinition, WorkflowDefinition } from './workflow-definition.js';
-import { ChildFailedError, ExecutionStoppedError, UnknownWorkflowError } from './workflow-error.js';
 import {
   MAIN_AGENT_STEP,
-  type RunKey,
-  type RunRecord,
-  readRunId,
-  runIdOf,
-} from './workflow-run.js';
+  type StepDefinition,
+  type WorkflowDefinition,
+} from './workflow-definition.js';
+import { ChildFailedError, ExecutionStoppedError, UnknownWorkflowError } from './workflow-error.js';
+import { type RunKey, type RunRecord, readRunId, runIdOf } from './workflow-run.js';
 
 /** What a run is driven with. */
 export interface RunDriver {

@@ -71,6 +71,9 @@ export interface WorkflowDefinition {
   readonly learningLock?: string | undefined;
 }
 
+/** The step id of a workflow's main agent; no step of a definition may have it. */
+export const MAIN_AGENT_STEP = 'workflow';
+
 /** Returns the definition, typed. Ids that cannot stand in a path, or stand twice, are a TypeError. */
 export function defineWorkflow(definition: WorkflowDefinition): WorkflowDefinition {
   checkWorkflow(definition);
@@ -97,5 +100,8 @@ function checkWorkflow(definition: WorkflowDefinition): void {
   const steps = ids.slice(1);
   const twice = steps.find((id, index) => steps.indexOf(id) !== index);
   if (twice) throw new TypeError(`Two steps of ${definition.id} have the id ${twice}.`);
+  if (steps.includes(MAIN_AGENT_STEP)) {
+    throw new TypeError(`No step may be called ${MAIN_AGENT_STEP}: that is the main agent.`);
+  }
   if (steps.length === 0) throw new TypeError(`The workflow ${definition.id} has no step.`);
 }

@@ -28,9 +28,6 @@ export interface RunView extends RunRecord {
   readonly executions: readonly ContinuationState[];
 }
 
-/** The step id of a workflow's main agent; no step of a definition may have it. */
-export const MAIN_AGENT_STEP = 'workflow';
-
 /** The id of a run, from its place. */
 export function runIdOf({ iteration, group }: RunKey): string {
   return `${iteration}~${group}`;

@@ -11,9 +11,9 @@ import { inspectLearningLock, type LearningLockState } from './learning-lock.js'
 import { type RunEvent, readRunEvents } from './run-events.js';
 import { createRun, readRun } from './run-file.js';
 import { stopRun } from './stop-run.js';
-import { listSteps } from './workflow-definition.js';
+import { listSteps, MAIN_AGENT_STEP } from './workflow-definition.js';
 import { UnknownExecutionError, UnknownWorkflowError } from './workflow-error.js';
-import { MAIN_AGENT_STEP, type RunKey, type RunView, runIdOf } from './workflow-run.js';
+import { type RunKey, type RunView, runIdOf } from './workflow-run.js';
 
 /** What a run is begun with. */
 export interface StartRun {
