@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type Clock, type Logger, systemClock } from '@holdfast/agent';
 import { keys } from '../persistence/keys.js';
 import type { JsonValue, Store } from '../persistence/store.js';
@@ -57,6 +58,8 @@ class StoreJobEngine {
 
   constructor(store: Store, { clock = systemClock, logger, pollMs }: JobEngineOptions) {
     this.#access = { store, clock, logger, orders: createJobOrders(clock) };
+    // Every job that runs listens.
+    setMaxListeners(0, this.#stopping.signal);
     this.#pollMs = checkPositive('pollMs', pollMs ?? DEFAULT_POLL_MS);
   }
 
