@@ -1,0 +1,181 @@
+import { isoInstant, isTurnError, systemClock } from '@holdfast/agent';
+import type { BuilderContext } from '../builder-context.js';
+import { mapAtMost } from '../engine/at-most.js';
+import type { JobView } from '../engine/job-engine.js';
+import { EXECUTIONS_QUEUE } from '../executions/execution-context.js';
+import { readExecutionId } from '../executions/execution-key.js';
+import { keys } from '../persistence/keys.js';
+import type { ContinuationState } from './continuation-state.js';
+import { readContinuationState, writeContinuationState } from './continuation-state-file.js';
+import { removeAbandonedTickets } from './inspect-learning-lock.js';
+import { compareInstants } from './instant-order.js';
+import { findStep } from './phase-plan.js';
+import { changePhase } from './phase-record.js';
+import { isSettled, PHASES, type Phase } from './phases.js';
+import type { ExecutionRecovery, Verdict } from './recovery-report.js';
+import { upgradeState } from './upgrade-schema-1.js';
+
+export type { ExecutionRecovery, FoundExecution, LeftExecution } from './recovery-report.js';
+
+/** What recovery needs of a builder. */
+export type RecoveryContext = Pick<
+  BuilderContext,
+  'store' | 'engine' | 'agents' | 'workflows' | 'logger'
+>;
+
+const AT_ONCE = 8;
+
+/**
+ * Looks through every open execution before the engine begins: what a dead process left in the middle is queued for recovery in
+ * one write under the execution's lease, what a live one drives is left alone. Run twice, or by two builders at once, it
+ * changes nothing more.
+ */
+export async function recoverExecutions(context: RecoveryContext): Promise<ExecutionRecovery> {
+  const jobs = await context.engine.list(EXECUTIONS_QUEUE);
+  const verdicts = await mapAtMost(AT_ONCE, jobs, (job) => recoverOne(context, job));
+  await tidyLocks(context);
+  return reportOf(verdicts);
+}
+
+/** The report of what was made of some executions, oldest first. */
+export function reportOf(verdicts: readonly Verdict[]): ExecutionRecovery {
+  const inOrder = verdicts.toSorted((a, b) => compareInstants(a.createdAt, b.createdAt));
+  const shown = inOrder.map(({ createdAt: _createdAt, ...verdict }) => verdict);
+  return {
+    found: shown.map(({ executionId, phase, why }) => ({ executionId, phase, why })),
+    queued: shown.flatMap((one) => (one.reason === undefined ? [one] : [])),
+    left: shown.flatMap((one) => (one.reason === undefined ? [] : [one])),
+  };
+}
+
+async function recoverOne(context: RecoveryContext, job: JobView): Promise<Verdict> {
+  const known = { executionId: job.id, createdAt: job.enqueuedAt };
+  if (job.state === 'running') {
+    return { ...known, reason: 'live_owner', why: 'a live process drives it' };
+  }
+  try {
+    return await queueRecovery(context, job.id, known.createdAt, job);
+  } catch (error) {
+    // One execution that cannot be read or written must not keep the others from going on.
+    const why = error instanceof Error ? error.message : String(error);
+    context.logger?.warn({ execution_id: job.id, err: error }, 'execution not recovered');
+    const isBusy = isTurnError(error) && error.kind === 'session_busy';
+    return { ...known, reason: isBusy ? 'live_owner' : 'unreadable', why };
+  }
+}
+
+/** Queues the phase in which an execution was left, in one write under its lease, and says what became of it. */
+export async function queueRecovery(
+  context: RecoveryContext,
+  executionId: string,
+  createdAt: string,
+  job?: JobView,
+): Promise<Verdict> {
+  const { store } = context;
+  const key = readExecutionId(executionId);
+  const { lease } = await store.acquire(keys.executionLease(key));
+  const unknown = { executionId, createdAt };
+  if (!lease) return { ...unknown, reason: 'live_owner', why: 'a live process has its lease' };
+  await using _lease = lease;
+  const read = await readContinuationState(store, key);
+  if (read.state === 'absent') return { ...unknown, why: 'it was begun and has no state yet' };
+  if (read.state === 'set_aside') {
+    return { ...unknown, reason: read.reason, why: `its state was set aside as ${read.movedTo}` };
+  }
+  const { verdict, next } = decide(context, read.value, job);
+  // What is left stays as it is, byte for byte.
+  if (verdict.reason === undefined && next !== read.value) {
+    await writeContinuationState(store, key, next, lease);
+  }
+  return verdict;
+}
+
+interface Decision {
+  readonly verdict: Verdict;
+  readonly next: ContinuationState;
+}
+
+/** What becomes of an execution; one of schema 1 first becomes one that can be driven, where its step is known. */
+function decide(
+  context: RecoveryContext,
+  state: ContinuationState,
+  job: JobView | undefined,
+): Decision {
+  if (state.schemaVersion > 1) {
+    return { verdict: judge(context, state, job), next: withQueuedPhase(state) };
+  }
+  const upgrade = upgradeState(state, context.workflows, isoInstant(systemClock));
+  if (upgrade.type === 'upgraded') {
+    return { verdict: judge(context, upgrade.state, job), next: withQueuedPhase(upgrade.state) };
+  }
+  const { executionId, createdAt } = state;
+  if (upgrade.type === 'settled') {
+    return { verdict: { executionId, createdAt, why: 'it owes nothing' }, next: state };
+  }
+  const { reason, why } = upgrade;
+  const phase = findOpenPhase(state);
+  return { verdict: { executionId, createdAt, phase, reason, why }, next: state };
+}
+
+/** The phase that was cut off is marked, once. What waits for an instant or for a person goes on waiting for it. */
+function withQueuedPhase(state: ContinuationState): ContinuationState {
+  const phase = findOpenPhase(state);
+  if (state.outcome !== 'open' || phase === undefined) return state;
+  if (state.phases[phase]?.status === 'recovery_queued') return state;
+  const updatedAt = isoInstant(systemClock);
+  return changePhase(state, phase, { status: 'recovery_queued', lease: undefined, updatedAt });
+}
+
+/** The first phase that is not settled. */
+export function findOpenPhase({ phases }: ContinuationState): Phase | undefined {
+  return PHASES.find((phase) => {
+    const record = phases[phase];
+    return record !== undefined && !isSettled(record.status);
+  });
+}
+
+function judge(
+  { agents, workflows }: RecoveryContext,
+  state: ContinuationState,
+  job: JobView | undefined,
+): Verdict {
+  const { executionId, createdAt, agent = '', workflowId, outcome } = state;
+  const phase = findOpenPhase(state);
+  const known = { executionId, createdAt, phase };
+  if (outcome !== 'open') return { ...known, why: `it is ${outcome}, and only its job is left` };
+  const needsSession = phase !== 'auto_notification';
+  if (needsSession && findStep(workflows, state).state === 'unknown') {
+    const why = `the step or the workflow ${workflowId} is not registered`;
+    return { ...known, reason: 'unknown_workflow', why };
+  }
+  if (needsSession && !agents.has(agent)) {
+    return { ...known, reason: 'unregistered_agent', why: `the agent ${agent} is not registered` };
+  }
+  if (job?.state === 'parked') return { ...known, reason: 'parked', why: job.reason ?? 'parked' };
+  const until = findWait(state, phase) ?? job?.notBefore;
+  if (until !== undefined && compareInstants(until, isoInstant(systemClock)) > 0) {
+    return { ...known, reason: 'not_before', why: `it waits until ${until}` };
+  }
+  return { ...known, why: phase ? `${phase} is gone on with` : 'all that is left is its end' };
+}
+
+function findWait({ phases }: ContinuationState, phase: Phase | undefined): string | undefined {
+  const record = phase && phases[phase];
+  return record?.suspended?.until ?? record?.notBefore;
+}
+
+/** A place in the line for a learning lock is given up once its execution has ended. */
+async function tidyLocks({ store, logger }: RecoveryContext): Promise<void> {
+  const isOwed = async (executionId: string): Promise<boolean> => {
+    const read = await readContinuationState(store, readExecutionId(executionId));
+    return read.state === 'present' ? read.value.outcome === 'open' : read.state === 'set_aside';
+  };
+  for (const name of await store.list(keys.lock('any').slice(0, 1))) {
+    try {
+      await removeAbandonedTickets(store, name, isOwed);
+    } catch (error) {
+      // It holds nobody up: those who are not there are passed over.
+      logger?.warn({ lock: name, err: error }, 'places at a learning lock not tidied');
+    }
+  }
+}
