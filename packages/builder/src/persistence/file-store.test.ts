@@ -1,8 +1,8 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createFileSubject } from './__fixtures__/file-subject.js';
-import { bundleStore, type StoreProcess } from './__fixtures__/store-process.js';
+import { bundleStore, type StoreProcess, setFaultHook } from './__fixtures__/store-process.js';
 import { temporaryStore } from './__fixtures__/temporary-store.js';
 import { createFileStore } from './file-store.js';
 import { testStore } from './test-store.js';
@@ -45,6 +45,29 @@ describe('the file store', () => {
     const { dataDir, store } = await temporaryStore();
     await store.write(['record.json'], 1);
     expect(await store.setAside(['record.json'])).toBe(join(dataDir, 'record.json.damaged-1'));
+  });
+
+  it('asks the fence at the last moment, when all is written but the name', async () => {
+    const { dataDir, store } = await temporaryStore();
+    await store.write(['record.json'], 'kept');
+    let isCurrent = true;
+    setFaultHook((step) => {
+      if (step === 'atomic-write:synced') isCurrent = false;
+    });
+    onTestFinished(() => setFaultHook(undefined));
+    const { lease } = await store.acquire(['lease']);
+    onTestFinished(async () => lease?.release());
+    const fence = lease && { ...lease, isCurrent: () => isCurrent };
+    for (const mode of ['replace', 'create'] as const) {
+      isCurrent = true;
+      const late = store.write([mode === 'create' ? 'new.json' : 'record.json'], 'late', {
+        lease: fence,
+        mode,
+      });
+      await expect(late).rejects.toMatchObject({ kind: 'session_busy' });
+    }
+    expect((await readdir(dataDir)).sort()).toEqual(['lease', 'record.json']);
+    expect(await store.read(['record.json'])).toEqual({ state: 'present', value: 'kept' });
   });
 
   it('refuses a data directory that is none', () => {

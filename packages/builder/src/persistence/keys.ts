@@ -75,6 +75,23 @@ export const keys = {
   /** Below it stands what the sub-agents' tool server must not forget: its secret, its addresses. */
   bridge: (...names: readonly string[]): StoreKey => ['bridge', ...names.map(checkName)],
 
+  /** Below it stands one record an owner of terminals. */
+  terminals: (): StoreKey => ['terminals'],
+  terminalRecord: (ownerId: string): StoreKey => [
+    'terminals',
+    recordName(ownerId, { what: 'owner', extension: '.json' }),
+  ],
+  /** Who writes the record. */
+  terminalLease: (ownerId: string): StoreKey => [
+    'terminal-leases',
+    recordName(ownerId, { what: 'owner', extension: '' }),
+  ],
+  /** What a terminal showed last; its id is the provider's. */
+  terminalSnapshot: (terminalId: string): StoreKey => [
+    'terminal-snapshots',
+    `${digestOf(terminalId)}.json`,
+  ],
+
   /** Below it stands everything of one lock: who holds it, who waits. */
   lock: (lock: string, ...names: readonly string[]): StoreKey => [
     ...['locks', checkName(lock)],
@@ -146,5 +163,6 @@ export function describeKey([root = '', ...rest]: StoreKey): string {
   if (root === 'runs') return rest.length < 5 ? `run/${rest.at(-1)}` : `step/${rest.at(-1)}`;
   if (root === 'engine') return `engine/${rest[0]}/${rest[1]}`;
   if (root === 'notifications') return 'notification';
+  if (root === 'terminals' || root === 'terminal-snapshots') return root;
   return [root, ...rest].join('/');
 }

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { readJsonFile, writeFileAtomic } from './atomic-write.js';
+import { createFileAtomic, readJsonFile, writeFileAtomic } from './atomic-write.js';
 import { setFaultHook } from './fault-point.js';
 
 async function temporaryDir(): Promise<string> {
@@ -77,6 +77,43 @@ describe('writeFileAtomic', () => {
     const contents = Array.from({ length: 40 }, (_, index) => `${index} `.repeat(20_000));
     await Promise.all(contents.map((content) => writeFileAtomic(path, content)));
     expect(contents).toContain(await readFile(path, 'utf8'));
+  });
+});
+
+describe('createFileAtomic', () => {
+  it('writes for one of many writers, and leaves nothing of the others', async () => {
+    const dir = await temporaryDir();
+    const path = join(dir, 'record.json');
+    const writers = Array.from({ length: 20 }, (_, index) => `${index}`);
+    const won = await Promise.all(writers.map((content) => createFileAtomic(path, content)));
+    expect(won.filter(Boolean)).toHaveLength(1);
+    expect(await readFile(path, 'utf8')).toBe(`${won.indexOf(true)}`);
+    expect(await readdir(dir)).toEqual(['record.json']);
+  });
+
+  it('changes nothing when it is stopped at the last moment', async () => {
+    const dir = await temporaryDir();
+    const beforeInstall = () => {
+      throw new TypeError('stopped');
+    };
+    for (const write of [createFileAtomic, writeFileAtomic]) {
+      await expect(write(join(dir, 'record.json'), '1', { beforeInstall })).rejects.toThrow(
+        'stopped',
+      );
+    }
+    expect(await readdir(dir)).toEqual([]);
+  });
+});
+
+describe('a name as long as the file system takes it', () => {
+  it('is written and moved aside, apart from one that is nearly the same', async () => {
+    const dir = await temporaryDir();
+    const paths = ['a', 'b'].map((end) => join(dir, `${'x'.repeat(254)}${end}`));
+    for (const path of paths) await writeFileAtomic(path, 'no json');
+    const found = await Promise.all(paths.map((path) => readJsonFile(path)));
+    expect(found.map(({ state }) => state)).toEqual(['damaged', 'damaged']);
+    expect(await readdir(dir)).toHaveLength(2);
+    expect(await Promise.all(paths.map((path) => readJsonFile(path)))).toEqual(found);
   });
 });
 
