@@ -82,11 +82,16 @@ const BARRIER_LINES = [
   'case $prompt in *[!A-Za-z0-9-]*) prompt= ;; esac',
   // The end of the file first; the whole of it for what is longer than that.
   'holds() { tail -c 1000000 "$record" 2>/dev/null | grep -qF "$1" || grep -qF "$1" "$record" 2>/dev/null; }',
-  'tries=0',
-  `while [ "$tries" -lt ${BARRIER_SECONDS * 40} ]; do`,
+  'tries=0; end=',
+  'while :; do',
   '  for record in "$home"/projects/*/"$session".jsonl; do',
   '    if holds "\\"$id\\"" && holds "\\"promptId\\":\\"$prompt"; then exit 0; fi',
   '  done',
+  // By the clock: on a busy machine a look takes longer, and past the hook's own limit the CLI runs the tool unasked.
+  '  if [ $((tries % 20)) -eq 0 ]; then',
+  `    now=$(date +%s); [ -n "$end" ] || end=$((now + ${BARRIER_SECONDS}))`,
+  '    [ "$now" -lt "$end" ] || break',
+  '  fi',
   '  sleep 0.02',
   '  tries=$((tries + 1))',
   'done',

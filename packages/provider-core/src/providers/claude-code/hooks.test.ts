@@ -154,6 +154,21 @@ describe('the barrier', () => {
     expect(run('barrier.sh', { session_id: SESSION, agent_id: 'a', ...call })).toBe('');
   });
 
+  it('denies by the clock what does not come, however long each look takes', () => {
+    const tools = join(root, 'tools');
+    mkdirSync(tools);
+    const clock = `#!/bin/sh\necho >>"$0".log; wc -l <"$0".log | awk '{ print $1 * 15 }'\n`;
+    writeFileSync(join(tools, 'date'), clock, { mode: 0o700 });
+    writeFileSync(join(tools, 'sleep'), '#!/bin/sh\necho >>"$0".log\n', { mode: 0o700 });
+    const { stdout } = spawnSync('/bin/sh', [join(filesDir, 'barrier.sh')], {
+      input: JSON.stringify({ session_id: SESSION, prompt_id: 'p1', ...call }),
+      encoding: 'utf8',
+      env: { PATH: `${tools}:/usr/bin:/bin` },
+    });
+    expect(JSON.parse(stdout).hookSpecificOutput.permissionDecision).toBe('deny');
+    expect(readFileSync(join(tools, 'sleep.log'), 'utf8').length).toBe(40);
+  });
+
   it('denies a call without a readable id', () => {
     const answer = JSON.parse(run('barrier.sh', { ...call, tool_use_id: '../x' }));
     expect(answer.hookSpecificOutput).toMatchObject({ permissionDecision: 'deny' });
