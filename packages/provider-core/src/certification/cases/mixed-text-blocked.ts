@@ -21,10 +21,15 @@ export async function mixedTextBlocked(subject: CertificationSubject): Promise<v
   await running.frozen();
   await subject.sendOnceShown(handle, 'a person adds to it', addition);
   running.thaw();
+  let isOver = false;
+  void finished.finally(() => (isOver = true));
+  const listSeen = () => subject.modelRequests().flatMap((request) => readUserMessages(request));
+  const listMixed = () => listSeen().filter((text) => text.includes(message) && text !== message);
+  // A mixed message at the model is all there is to know: nobody waits for its turn. A slow one is waited for below.
+  const isKnown = () => isOver || listMixed().length > 0;
+  await subject.waitUntil('the turn, or a mixed message', isKnown).catch(() => {});
+  assert.deepEqual(listMixed(), [], 'mixed messages at the model');
   const outcome = await finished;
-
-  const seen = subject.modelRequests().flatMap((request) => readUserMessages(request));
-  const mixed = seen.filter((text) => text.includes(message) && text !== message);
-  assert.deepEqual(mixed, [], `mixed messages at the model (the turn: ${outcome})`);
-  assert.equal(seen.includes(message), outcome === 'completed', `the turn: ${outcome}`);
+  assert.deepEqual(listMixed(), [], `mixed messages at the model (the turn: ${outcome})`);
+  assert.equal(listSeen().includes(message), outcome === 'completed', `the turn: ${outcome}`);
 }

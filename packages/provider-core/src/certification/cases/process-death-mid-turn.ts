@@ -26,10 +26,20 @@ export async function processDeathMidTurn(subject: CertificationSubject): Promis
     `the turn was settled: ${settled}`,
   );
 
-  const turn = await subject.continue(handle, message, { turnId, onInterrupted: 'resume' });
+  const countSent = async () => {
+    const recorded = await subject.recordedMessages(handle);
+    return recorded.filter((text) => text === message).length;
+  };
+  let isOver = false;
+  const retry = subject.continue(handle, message, { turnId, onInterrupted: 'resume' });
+  retry.catch(() => {}).finally(() => (isOver = true));
+  // A second message hangs as the first did: there is no need to wait for its turn. A slow turn is waited for below.
+  const isKnown = async () => isOver || (await countSent()) > 1;
+  await subject.waitUntil('the turn, or a second message', isKnown).catch(() => {});
+  assert.equal(await countSent(), 1, 'times it was sent');
+  const turn = await retry;
   assert.notEqual(turn.answer, '');
-  const recorded = await subject.recordedMessages(turn.handle);
-  assert.equal(recorded.filter((text) => text === message).length, 1, 'times it was sent');
+  assert.equal(await countSent(), 1, 'times it was sent');
   const last = await subject.continue(turn.handle, 'What is the codeword?');
   assert.match(last.answer, /heron/);
 }
