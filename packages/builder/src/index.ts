@@ -76,8 +76,11 @@ export type {
   PhaseTurn,
   Suspension,
 } from './workflow/continuation-state.js';
+export type { LearningLockState, WaitingTicket } from './workflow/inspect-learning-lock.js';
+export type { LearningLock } from './workflow/learning-lock.js';
 export { PHASES, type Phase, type PhaseStatus } from './workflow/phases.js';
 export type { RunEvent } from './workflow/run-events.js';
+export type { LearningLockOptions } from './workflow/with-learning-lock.js';
 export {
   defineWorkflow,
   type ParallelSteps,

@@ -12,6 +12,7 @@ import {
   type PostStepPhase,
 } from '../workflow/phase-plan.js';
 import { changePhase, completePhase } from '../workflow/phase-record.js';
+import { DEFAULT_LOCK } from '../workflow/with-learning-lock.js';
 import type { PostStepWork } from '../workflow/workflow-definition.js';
 import type { WorkflowEventBody } from '../workflow/workflow-event.js';
 import type { SessionChoice } from './create-execution-agent.js';
@@ -23,8 +24,6 @@ import {
   stepContextOf,
   waitingSignal,
 } from './phase-run.js';
-
-const DEFAULT_LOCK = 'default';
 
 /**
  * Knowledge review or learning: one turn under the workflow's learning lock, and what is made of its answer. That it

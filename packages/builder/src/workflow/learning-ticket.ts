@@ -27,11 +27,14 @@ export const lockKeys = {
   ticket: (name: string, number: number): StoreKey =>
     keys.lock(name, 'tickets', `${String(number).padStart(12, '0')}.json`),
   /** Held by whoever waits or works with the ticket of that execution; a ticket without it is passed over. */
-  presence: (executionId: string): StoreKey => [
-    ...keys.execution(readExecutionId(executionId)),
-    'learning-ticket',
-  ],
+  presence: (executionId: string): StoreKey =>
+    executionId.startsWith(SERVICE_PREFIX)
+      ? keys.lock('services', executionId)
+      : [...keys.execution(readExecutionId(executionId)), 'learning-ticket'],
 };
+
+/** How the tickets of a service's own work begin: it is no execution, and has no folder of one. */
+export const SERVICE_PREFIX = 'service-';
 
 /** The numbers of all tickets, lowest first. */
 export async function listTicketNumbers(store: Store, name: string): Promise<readonly number[]> {

@@ -221,3 +221,29 @@ describe('a definition', () => {
 function step(id: string) {
   return { id, agent: 'coder', prompt: 'Do it.' };
 }
+
+describe('the learning lock', () => {
+  it('lets a service do work of its own on the shared files, while a step waits its turn', async () => {
+    await using builder = await build(publish);
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const work = builder.workflows.withLearningLock(async (lock) => {
+      await held;
+      return lock.isCurrent();
+    });
+    const run = await builder.workflows.start({ workflow: 'publish', iteration: '1' });
+    const waits = async () => {
+      const [draft] = (await run.view()).executions;
+      return draft?.phases.kb_review?.status === 'waiting_for_lock' && draft;
+    };
+    const state = await waitUntil(waits, { awaiting: 'the wait for the lock', deadlineMs: 10_000 });
+    expect(state.handle).toBeDefined();
+    expect(await builder.workflows.learningLock()).toMatchObject({
+      state: 'held',
+      waiting: [{ executionId: '1~main~draft' }],
+    });
+    letGo();
+    expect(await work).toBe(true);
+    expect((await run.wait()).outcome).toBe('completed');
+  });
+});

@@ -7,10 +7,11 @@ import type { ExecutionEventsOptions, Executions } from '../executions/execution
 import { keys } from '../persistence/keys.js';
 import type { JsonValue } from '../persistence/store.js';
 import type { ContinuationState } from './continuation-state.js';
-import { inspectLearningLock, type LearningLockState } from './learning-lock.js';
+import { inspectLearningLock, type LearningLock, type LearningLockState } from './learning-lock.js';
 import { type RunEvent, readRunEvents } from './run-events.js';
 import { createRun, readRun } from './run-file.js';
 import { stopRun } from './stop-run.js';
+import { DEFAULT_LOCK, type LearningLockOptions, withLearningLock } from './with-learning-lock.js';
 import { listSteps, MAIN_AGENT_STEP } from './workflow-definition.js';
 import { UnknownExecutionError, UnknownWorkflowError } from './workflow-error.js';
 import { type RunKey, type RunView, runIdOf } from './workflow-run.js';
@@ -57,6 +58,11 @@ export interface Workflows {
   readonly list: () => Promise<readonly RunKey[]>;
   /** Who holds the learning lock, since when, and who waits. */
   readonly learningLock: (name?: string) => Promise<LearningLockState>;
+  /** For a service that changes the shared files itself: takes its turn in the same line as the workflows. */
+  readonly withLearningLock: <Value>(
+    work: (lock: Pick<LearningLock, 'isCurrent'>) => Promise<Value>,
+    options?: LearningLockOptions,
+  ) => Promise<Value>;
 }
 
 /** The workflow runs below a builder's store. */
@@ -73,11 +79,12 @@ export function createWorkflows(context: BuilderContext, executions: Executions)
     },
     list: () => listRuns(context),
     learningLock: (name = DEFAULT_LOCK) => inspectLearningLock(context.store, name),
+    withLearningLock: async (work, options) => {
+      context.checkOpen();
+      return await withLearningLock(context, work, options);
+    },
   };
 }
-
-/** The lock of a workflow that names none. */
-export const DEFAULT_LOCK = 'default';
 
 /** The queue in which runs are driven. */
 export const RUNS_QUEUE = 'runs';
