@@ -12,7 +12,7 @@ import type { ExecutionContext } from './execution-context.js';
 import { readExecutionId } from './execution-key.js';
 import { findStop } from './execution-stop.js';
 import { type LiveExecution, openExecution } from './live-execution.js';
-import { runSessionTurn } from './run-session-turn.js';
+import { findFirstTurn, runSessionTurn } from './run-session-turn.js';
 import type { SessionDelivery, SessionMessage, SessionTurns } from './session-turns.js';
 
 /** Sends into the session of a chat. */
@@ -118,6 +118,8 @@ async function addMessage(live: LiveExecution, turn: PhaseTurn): Promise<void> {
 }
 
 async function dropMessage(live: LiveExecution, turnId: string): Promise<void> {
+  // One that the session began with stays: whatever became of it, nothing else may begin the session.
+  if (findFirstTurn(live.state, {})?.turnId === turnId) return;
   await live.write((state, at) =>
     changePhase(state, 'main_execution', {
       turns: (state.phases.main_execution?.turns ?? []).filter((one) => one.turnId !== turnId),

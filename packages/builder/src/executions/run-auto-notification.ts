@@ -28,9 +28,10 @@ export async function runAutoNotification(run: PhaseRun): Promise<JobOutcome | u
   // What nobody could be told of is a failure of this phase, never of the work.
   if (dead) await failPhase(run, dead.error ?? errorJsonOf('nothing says why'));
   if (dead) return undefined;
+  await tellSent(run, entry);
   await live.write(
     (state, now) => completePhase(state, 'auto_notification', now),
-    [{ type: 'phase_completed', phase: 'auto_notification' }, ...sentEvents(entry)],
+    [{ type: 'phase_completed', phase: 'auto_notification' }],
   );
   return undefined;
 }
@@ -40,7 +41,22 @@ function notificationOf(state: ContinuationState, at: string): Notification {
   return createNotification({ state, outcome, at, reason: findEndError(state)?.message });
 }
 
-function sentEvents(entry: OutboxEntry): readonly WorkflowEventBody[] {
+/** From the outbox, which is the record of it; what was told before a crash is not told again. */
+async function tellSent({ live }: PhaseRun, entry: OutboxEntry): Promise<void> {
+  for (const event of sentEvents(entry)) {
+    const isTold = live.log.events.some(
+      (one) =>
+        one.type === event.type &&
+        one.notificationId === event.notificationId &&
+        one.target === event.target,
+    );
+    if (!isTold) await live.log.append(event);
+  }
+}
+
+type SentEvent = Extract<WorkflowEventBody, { readonly type: 'auto_notification_sent' }>;
+
+function sentEvents(entry: OutboxEntry): readonly SentEvent[] {
   const { notificationId } = entry;
   const targets: readonly DeliveryTarget[] = ['session', 'handler'];
   const reached = targets.filter((target) => entry[target].state === 'delivered');

@@ -81,9 +81,19 @@ function startTurn(
     onInterrupted: 'resume',
     signal: interrupted,
   } as const;
-  if (handle) return agent.continueAgentSession(handle, turn.message, options);
-  // Without a handle the session, if it was begun, is found by the turn id of its first message.
+  // Also with a handle: a session that its first message never came into is nothing to continue.
+  const begins = findFirstTurn(state, session)?.turnId === turn.turnId;
+  if (handle && !begins) return agent.continueAgentSession(handle, turn.message, options);
+  // The session, if it was begun, is found by the turn id of its first message.
   return agent.askWithHistory([{ role: 'user', content: turn.message }], options);
+}
+
+/** The turn that a session of an execution began with. */
+export function findFirstTurn(
+  { phases }: ContinuationState,
+  { phase = 'main_execution' }: Pick<SessionChoice, 'phase'>,
+): PhaseTurn | undefined {
+  return phases[phase]?.turns[0];
 }
 
 async function follow(

@@ -8,6 +8,7 @@ import { changePhase, errorJsonOf, owePhases, SETTLED } from '../workflow/phase-
 import { isSettled, PHASES, type Phase } from '../workflow/phases.js';
 import type { StepDefinition } from '../workflow/workflow-definition.js';
 import { AttemptsExhaustedError, ExecutionStoppedError } from '../workflow/workflow-error.js';
+import type { WorkflowEventBody } from '../workflow/workflow-event.js';
 import type { LiveExecution } from './live-execution.js';
 import { type PhaseRun, recordOf } from './phase-run.js';
 
@@ -139,19 +140,16 @@ export async function failPhase(
       if (phase !== 'main_execution' && phase !== 'pre_validation') return state;
       return endWork(state, { step: found.step, at });
     },
-    [
-      ...(phase === 'pre_validation' && errorJson.kind === 'validation_failed'
-        ? [
-            {
-              type: 'pre_validation_failed',
-              feedback: errorJson.message,
-              willRetry: false,
-            } as const,
-          ]
-        : []),
-      { type: 'phase_failed', phase, error: errorJson },
-    ],
+    failedEvents(phase, errorJson),
   );
+}
+
+/** What is told of a phase that has failed. Pure. */
+export function failedEvents(phase: Phase, error: ErrorJson): readonly WorkflowEventBody[] {
+  const failed = { type: 'phase_failed', phase, error } as const;
+  if (phase !== 'pre_validation' || error.kind !== 'validation_failed') return [failed];
+  const feedback = error.message;
+  return [{ type: 'pre_validation_failed', feedback, willRetry: false }, failed];
 }
 
 interface EndWork {

@@ -1,10 +1,10 @@
-import type { PhaseRecord } from '../workflow/continuation-state.js';
+import type { ContinuationState, PhaseRecord } from '../workflow/continuation-state.js';
 import { isPostStep } from '../workflow/phase-plan.js';
 import { PHASES, type Phase } from '../workflow/phases.js';
 import type { WorkflowEventBody } from '../workflow/workflow-event.js';
 import type { LiveExecution } from './live-execution.js';
 import { completedEvents } from './run-post-step.js';
-import { findEndError } from './settle-phase.js';
+import { failedEvents, findEndError } from './settle-phase.js';
 
 /**
  * Brings the log up to date with the state: a crash between a write and the event that tells of it must not lose the
@@ -15,40 +15,49 @@ export async function tellWhatWasWritten(live: LiveExecution): Promise<void> {
 }
 
 function listUntold({ state, log }: LiveExecution): readonly WorkflowEventBody[] {
-  const untold: WorkflowEventBody[] = [];
-  if (log.events.length === 0) untold.push({ type: 'execution_opened' });
+  const { events } = log;
+  const { outcome } = state;
+  const untold: WorkflowEventBody[] = events.length === 0 ? [{ type: 'execution_opened' }] : [];
+  untold.push(...listUntoldFeedback(state, events));
   for (const phase of PHASES) {
-    const record = state.phases[phase];
-    const last = log.events.findLast((event) => 'phase' in event && event.phase === phase)?.type;
-    if (record) untold.push(...listUntoldOf(phase, record, last));
+    const told = events.slice(events.findLastIndex((event) => isStart(event, phase)) + 1);
+    const due = state.phases[phase] ? listEndEvents(phase, state.phases[phase]) : [];
+    untold.push(...due.filter((event) => !told.some((one) => isSame(one, event))));
   }
-  if (state.outcome === 'open' || log.events.some(({ type }) => type === 'execution_ended')) {
-    return untold;
-  }
-  const error = state.outcome === 'completed' ? undefined : findEndError(state);
-  return [...untold, { type: 'execution_ended', outcome: state.outcome, error }];
+  if (outcome === 'open' || events.some(({ type }) => type === 'execution_ended')) return untold;
+  const error = outcome === 'completed' ? undefined : findEndError(state);
+  return [...untold, { type: 'execution_ended', outcome, error }];
 }
 
-function listUntoldOf(
+function listUntoldFeedback(
+  { phases }: ContinuationState,
+  events: readonly WorkflowEventBody[],
+): readonly WorkflowEventBody[] {
+  const turns = phases.main_execution?.turns ?? [];
+  const sent = turns.filter(({ kind }) => kind === 'validation_feedback');
+  const told = events.filter((event) => event.type === 'pre_validation_failed' && event.willRetry);
+  return sent
+    .slice(told.length)
+    .map(({ message }) => ({ type: 'pre_validation_failed', feedback: message, willRetry: true }));
+}
+
+/** What is told of a phase that is over. */
+function listEndEvents(
   phase: Phase,
   { status, errorJson }: PhaseRecord,
-  last: string | undefined,
 ): readonly WorkflowEventBody[] {
-  if (status === 'completed' && !(last && COMPLETED.has(last))) {
-    if (isPostStep(phase)) return completedEvents(phase);
-    const completed = { type: 'phase_completed', phase } as const;
-    return phase === 'pre_validation'
-      ? [completed, { type: 'pre_validation_passed' }]
-      : [completed];
-  }
-  if (status === 'failed' && errorJson && last !== 'phase_failed') {
-    return [{ type: 'phase_failed', phase, error: errorJson }];
-  }
-  return [];
+  if (status === 'failed' && errorJson) return failedEvents(phase, errorJson);
+  if (status !== 'completed') return [];
+  if (isPostStep(phase)) return completedEvents(phase);
+  const completed = { type: 'phase_completed', phase } as const;
+  return phase === 'pre_validation' ? [completed, { type: 'pre_validation_passed' }] : [completed];
 }
 
-const COMPLETED: ReadonlySet<string> = new Set([
-  'phase_completed',
-  'learning_completed',
-  'kb_review_completed',
-]);
+function isStart(event: WorkflowEventBody, phase: Phase): boolean {
+  return event.type === 'phase_started' && event.phase === phase;
+}
+
+function isSame(one: WorkflowEventBody, other: WorkflowEventBody): boolean {
+  const phaseOf = (event: WorkflowEventBody) => ('phase' in event ? event.phase : undefined);
+  return one.type === other.type && phaseOf(one) === phaseOf(other);
+}

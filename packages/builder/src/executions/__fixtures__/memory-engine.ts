@@ -52,6 +52,11 @@ export class MemoryEngine implements JobEngine {
     return true;
   };
 
+  /** Takes over the jobs of a process that died; on a real disk they stand there. */
+  inherit(other: MemoryEngine): void {
+    for (const [id, { job, notBefore }] of other.jobs) this.jobs.set(id, { job, notBefore });
+  }
+
   readonly start = async () => ({ queued: [], left: [] });
   readonly wake = async (_queue: string, id: string) => {
     const found = this.jobs.get(id);
@@ -83,7 +88,9 @@ export class MemoryEngine implements JobEngine {
     this.#isRunning = true;
     try {
       for (const id of this.jobs.keys()) this.#added(id);
-      while (this.#runs.length > 0) await this.#runs.shift();
+      const errors: unknown[] = [];
+      while (this.#runs.length > 0) await this.#runs.shift()?.catch((error) => errors.push(error));
+      if (errors.length > 0) throw errors[0];
     } finally {
       this.#isRunning = false;
     }
@@ -92,7 +99,9 @@ export class MemoryEngine implements JobEngine {
   #added(id: string): void {
     if (!this.#isRunning || this.#active.has(id)) return;
     this.#active.add(id);
-    this.#runs.push(this.#drive(id).finally(() => this.#active.delete(id)));
+    const run = this.#drive(id).finally(() => this.#active.delete(id));
+    run.catch(() => {});
+    this.#runs.push(run);
   }
 
   async #drive(id: string): Promise<void> {
