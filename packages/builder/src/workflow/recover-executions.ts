@@ -82,7 +82,7 @@ export async function queueRecovery(
   if (read.state === 'set_aside') {
     return { ...unknown, reason: read.reason, why: `its state was set aside as ${read.movedTo}` };
   }
-  const { verdict, next } = decide(context, read.value, job);
+  const { verdict, next } = judgeState(context, read.value, job);
   // What is left stays as it is, byte for byte.
   if (verdict.reason === undefined && next !== read.value) {
     await writeContinuationState(store, key, next, lease);
@@ -90,31 +90,39 @@ export async function queueRecovery(
   return verdict;
 }
 
+/** What is made of a state, and what it becomes for that. */
 interface Decision {
   readonly verdict: Verdict;
   readonly next: ContinuationState;
+  readonly owes: boolean;
 }
 
-/** What becomes of an execution; one of schema 1 first becomes one that can be driven, where its step is known. */
-function decide(
+/** What becomes of an execution; one of schema 1 first becomes one that can be driven, where its step is known. Pure but for the time. */
+export function judgeState(
   context: RecoveryContext,
   state: ContinuationState,
-  job: JobView | undefined,
+  job?: JobView,
 ): Decision {
-  if (state.schemaVersion > 1) {
-    return { verdict: judge(context, state, job), next: withQueuedPhase(state) };
-  }
-  const upgrade = upgradeState(state, context.workflows, isoInstant(systemClock));
+  const { executionId, createdAt, schemaVersion } = state;
+  const upgrade =
+    schemaVersion > 1
+      ? { type: 'upgraded' as const, state }
+      : upgradeState(state, context.workflows, isoInstant(systemClock));
   if (upgrade.type === 'upgraded') {
-    return { verdict: judge(context, upgrade.state, job), next: withQueuedPhase(upgrade.state) };
+    const verdict = judge(context, upgrade.state, job);
+    const owes = upgrade.state.outcome === 'open';
+    return { verdict, next: withQueuedPhase(upgrade.state), owes };
   }
-  const { executionId, createdAt } = state;
   if (upgrade.type === 'settled') {
-    return { verdict: { executionId, createdAt, why: 'it owes nothing' }, next: state };
+    return {
+      verdict: { executionId, createdAt, why: 'it owes nothing' },
+      next: state,
+      owes: false,
+    };
   }
   const { reason, why } = upgrade;
   const phase = findOpenPhase(state);
-  return { verdict: { executionId, createdAt, phase, reason, why }, next: state };
+  return { verdict: { executionId, createdAt, phase, reason, why }, next: state, owes: true };
 }
 
 /** The phase that was cut off is marked, once. What waits for an instant or for a person goes on waiting for it. */
