@@ -1,5 +1,5 @@
 import { isoInstant, type Lease, StateUnusableError, systemClock } from '@holdfast/agent';
-import { chatEventsKey } from '../persistence/keys.js';
+import { keys } from '../persistence/keys.js';
 import type { Store } from '../persistence/store.js';
 import type { ChatEvent, ChatEventBody } from './chat-event.js';
 import { decodeChatEvent, encodeChatEvent } from './chat-event.wire.js';
@@ -21,7 +21,7 @@ export interface ChatLog {
 
 /** Opens the log for writing. Only with the chat's lease: sequence numbers have one writer. */
 export async function openChatLog(store: Store, chatId: string, lease: Lease): Promise<ChatLog> {
-  const key = chatEventsKey(chatId);
+  const key = keys.chatEvents(chatId);
   const events = [...(await readChatEvents(store, chatId))];
   let view = foldChat(events);
   let writes: Promise<unknown> = Promise.resolve();
@@ -45,7 +45,7 @@ export async function openChatLog(store: Store, chatId: string, lease: Lease): P
 
 /** Every event on disk. Read-only and without the lease: a half-written last line is not there yet. */
 export async function readChatEvents(store: Store, chatId: string): Promise<readonly ChatEvent[]> {
-  const key = chatEventsKey(chatId);
+  const key = keys.chatEvents(chatId);
   const path = key.join('/');
   const events: ChatEvent[] = [];
   for await (const entry of store.readLog(key)) {
@@ -87,7 +87,7 @@ export async function* iterateChatEvents(
     yield* (await readChatEvents(store, chatId)).slice(from);
     return;
   }
-  const key = chatEventsKey(chatId);
+  const key = keys.chatEvents(chatId);
   for await (const entry of store.readLog(key, { follow })) {
     const event = decodeChatEvent(entry, key.join('/'));
     if (event.sequence >= from) yield event;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { checkMessage, type Message } from '@holdfast/agent';
-import { CHATS_PREFIX } from '../persistence/keys.js';
+import { keys } from '../persistence/keys.js';
 import type { TerminalGroup } from '../terminals/terminal-group.js';
 import type { ChatContext } from './chat-context.js';
 import type { ChatDelivery, PostOptions } from './chat-delivery.js';
@@ -163,7 +163,7 @@ async function importChat(
 
 async function listChats({ store }: ChatContext): Promise<readonly ChatEntry[]> {
   const entries: ChatEntry[] = [];
-  for (const chatId of await store.list(CHATS_PREFIX)) {
+  for (const chatId of await store.list(keys.chats())) {
     try {
       const view = await readChatView(store, chatId);
       if (view) entries.push({ chatId, view });

@@ -1,4 +1,5 @@
 import type { Agent } from '@holdfast/agent';
+import type { AgentContext } from '../agents.js';
 import type { ChatContext } from './chat-context.js';
 import { UnknownAgentError } from './chat-error.js';
 
@@ -8,11 +9,16 @@ export function createChatAgent(
   { chatId, agent }: { readonly chatId: string; readonly agent: string },
 ): Agent {
   if (!agents.has(agent)) throw new UnknownAgentError(chatId, agent);
-  return agents.create({
-    agent,
-    chatId,
-    scope: 'chat',
-    sessionId: chatId,
-    correlationId: chatId,
-  });
+  return agents.create(chatAgentContext({ chatId, agent }));
+}
+
+/** What the agent of a chat is made for. */
+export function chatAgentContext({
+  chatId,
+  agent,
+}: {
+  readonly chatId: string;
+  readonly agent: string;
+}): AgentContext {
+  return { agent, chatId, scope: 'chat', sessionId: chatId, correlationId: chatId };
 }

@@ -1,6 +1,6 @@
 import { type ErrorJson, errorFromJson, isTurnError } from '@holdfast/agent';
 import type { JobOutcome } from '../engine/job-engine.js';
-import { chatLeaseKey } from '../persistence/keys.js';
+import { keys } from '../persistence/keys.js';
 import type { ChatContext } from './chat-context.js';
 import { deskOf } from './chat-desk.js';
 import { isChatError } from './chat-error.js';
@@ -103,7 +103,7 @@ async function drainWhenFree(context: ChatContext, chatId: string): Promise<void
   const { store } = context;
   const isStopped = () => !isOpen(context);
   while (!isStopped() && (await hasWaitingMessages(store, chatId))) {
-    const { lease } = await store.acquire(chatLeaseKey(chatId));
+    const { lease } = await store.acquire(keys.chatLease(chatId));
     if (!lease) return;
     let heldUp: ErrorJson | undefined;
     {

@@ -1,5 +1,5 @@
 import { isoInstant, type Message, systemClock } from '@holdfast/agent';
-import { chatInboxPrefix } from '../persistence/keys.js';
+import { keys } from '../persistence/keys.js';
 import type { Store } from '../persistence/store.js';
 import { decodeInboxMessage, encodeInboxMessage } from './inbox-message.wire.js';
 
@@ -18,7 +18,7 @@ export async function hasWaitingMessages(store: Store, chatId: string): Promise<
 
 /** The names of what waits, oldest first. */
 export async function listWaiting(store: Store, chatId: string): Promise<readonly string[]> {
-  return (await store.list(chatInboxPrefix(chatId))).filter((name) => NAME.test(name));
+  return (await store.list(keys.chatInbox(chatId))).filter((name) => NAME.test(name));
 }
 
 /** What waits under a name; `undefined` once it was taken out, or set aside because it was no JSON. */
@@ -27,7 +27,7 @@ export async function readWaiting(
   chatId: string,
   name: string,
 ): Promise<InboxMessage | undefined> {
-  const key = [...chatInboxPrefix(chatId), name];
+  const key = [...keys.chatInbox(chatId), name];
   const found = await store.read(key);
   return found.state === 'present' ? decodeInboxMessage(found.value, key.join('/')) : undefined;
 }
@@ -53,12 +53,12 @@ export async function putWaiting(
   const name = `${String(order).padStart(ORDER_DIGITS, '0')}-${messageId}.json`;
   const postedAt = isoInstant(systemClock);
   const record = encodeInboxMessage({ messageId, message, postedAt });
-  await store.write([...chatInboxPrefix(chatId), name], record);
+  await store.write([...keys.chatInbox(chatId), name], record);
 }
 
 /** Takes a message out. */
 export async function removeWaiting(store: Store, chatId: string, name: string): Promise<void> {
-  await store.remove([...chatInboxPrefix(chatId), name]);
+  await store.remove([...keys.chatInbox(chatId), name]);
 }
 
 const ORDER_DIGITS = 15;

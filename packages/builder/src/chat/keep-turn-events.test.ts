@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { AgentTurn, AgentTurnEvent } from '@holdfast/agent';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createFileStore } from '../persistence/file-store.js';
-import { chatLeaseKey } from '../persistence/keys.js';
+import { keys } from '../persistence/keys.js';
 import { openChatLog } from './chat-log.js';
 import { keepTurnEvents } from './keep-turn-events.js';
 
@@ -34,7 +34,7 @@ const turnOf = (events: readonly AgentTurnEvent[]) =>
 
 it('keeps what a replay tells once more only once, and another attempt as well', async () => {
   await using store = createFileStore({ dataDir: root });
-  const { lease } = await store.acquire(chatLeaseKey('chat-1'));
+  const { lease } = await store.acquire(keys.chatLease('chat-1'));
   if (!lease) throw new Error('unreachable: nobody else has it');
   const first = await openChatLog(store, 'chat-1', lease);
   await keepTurnEvents(first, turnOf(told));

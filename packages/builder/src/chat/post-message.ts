@@ -8,7 +8,7 @@ import {
   TurnConflictError,
   type TurnStage,
 } from '@holdfast/agent';
-import { chatLeaseKey, openChatKey } from '../persistence/keys.js';
+import { keys } from '../persistence/keys.js';
 import type { ChatContext } from './chat-context.js';
 import type { ChatDelivery, PostedMessage, PostOptions } from './chat-delivery.js';
 import { deskOf } from './chat-desk.js';
@@ -57,7 +57,7 @@ async function place(
   if (!view) throw new UnknownChatError(chatId);
   const known = await findDelivery(context, view, posted);
   if (known) return { delivery: known };
-  const { lease, heldBy } = await store.acquire(chatLeaseKey(chatId));
+  const { lease, heldBy } = await store.acquire(keys.chatLease(chatId));
   if (lease) return takeLane(context, posted, { policy, lease });
   if (policy === 'fail') throw new SessionBusyError({ kind: 'ours', ...heldBy });
   // What had a turn of its own may have come in with it.
@@ -171,7 +171,7 @@ async function queueMessage(
   await markOpen(context, chatId);
   await putWaiting(store, chatId, { messageId, message });
   // Whoever found nothing waiting a moment ago took the mark away.
-  if ((await store.read(openChatKey(chatId))).state === 'absent') await markOpen(context, chatId);
+  if ((await store.read(keys.openChat(chatId))).state === 'absent') await markOpen(context, chatId);
   // A log that was let go of meanwhile takes nothing: then it is told when the message's turn comes.
   await log?.append({ type: 'message_queued', messageId, turnId: messageId }).catch(() => {});
   await engine?.enqueue(CHATS_QUEUE, chatId, { chat_id: chatId });

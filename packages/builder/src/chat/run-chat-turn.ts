@@ -19,6 +19,7 @@ import type { ChatLog } from './chat-log.js';
 import type { ChatTurnResult } from './chat-turn-result.js';
 import type { ChatView } from './chat-view.js';
 import { createChatAgent } from './create-chat-agent.js';
+import { keepChatSession } from './keep-chat-session.js';
 import { keepTurnEvents } from './keep-turn-events.js';
 import { markOpen, unmarkOpen } from './open-chats.js';
 
@@ -56,6 +57,7 @@ export async function runChatTurn(
   const [outcome, kept] = await Promise.allSettled([turn, events, known, taken]);
   await steerable.end();
   await keepHandle(log, agent.currentAgentSessionHandle());
+  await keepChatSession(context, view, agent);
   if (kept.status === 'rejected') throw kept.reason;
   if (outcome.status === 'rejected') {
     await settleFailed(log, turnId, outcome.reason);

@@ -1,5 +1,5 @@
 import { type Lease, SessionBusyError, waitUntil } from '@holdfast/agent';
-import { chatLeaseKey } from '../persistence/keys.js';
+import { keys } from '../persistence/keys.js';
 import type { Store } from '../persistence/store.js';
 
 /** How long a busy chat is waited for. */
@@ -17,7 +17,7 @@ export async function takeChat(
   chatId: string,
   { whenBusy = 'fail', signal }: TakeOptions = {},
 ): Promise<Lease> {
-  const key = chatLeaseKey(chatId);
+  const key = keys.chatLease(chatId);
   const taken = await store.acquire(key, { signal });
   if (taken.lease) return taken.lease;
   if (whenBusy === 'fail') throw new SessionBusyError({ kind: 'ours', ...taken.heldBy });

@@ -18,9 +18,15 @@ interface StartOptions {
   readonly dir: string;
   readonly sessions: MemorySessions;
   readonly engine?: ChatContext['engine'];
+  readonly clock?: ChatContext['clock'];
 }
 
-export async function startChats({ dir, sessions, engine }: StartOptions): Promise<StartedChats> {
+export async function startChats({
+  dir,
+  sessions,
+  engine,
+  clock,
+}: StartOptions): Promise<StartedChats> {
   let isClosed = false;
   const context: ChatContext = {
     store: createFileStore({ dataDir: join(dir, 'data') }),
@@ -33,6 +39,7 @@ export async function startChats({ dir, sessions, engine }: StartOptions): Promi
       },
     }),
     engine,
+    clock,
     checkOpen: () => {
       if (isClosed) throw new TypeError('closed');
     },
