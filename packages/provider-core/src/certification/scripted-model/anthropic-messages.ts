@@ -147,13 +147,21 @@ function writeStream(reply: Reply): readonly StreamPart[] {
     stop_reason: null,
     usage: { ...writeUsage(reply), output_tokens: 1 },
   };
+  const blocks = writeContent(reply).flatMap((block, index) => writeBlock(reply, block, index));
+  // As the vendor sends it. In a terminal, Claude Code keeps a call back from its record until the next message when it
+  // comes to draw between the end of the call and the stop reason; a hook that waits for the record waits in vain then.
+  const last = blocks.findLastIndex(({ kind }) => kind === 'event');
   return [
     event('message_start', { message: start }),
-    ...writeContent(reply).flatMap((block, index) => writeBlock(reply, block, index)),
+    ...blocks.slice(0, last),
+    ...blocks
+      .slice(last, last + 1)
+      .map((part): StreamPart => (part.kind === 'event' ? { ...part, withNext: true } : part)),
     event('message_delta', {
       delta: { stop_reason: readStop(reply), stop_sequence: null },
       usage: writeUsage(reply),
     }),
+    ...blocks.slice(last + 1),
     event('message_stop', {}),
   ];
 }

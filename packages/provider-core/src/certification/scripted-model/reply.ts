@@ -35,6 +35,8 @@ export type StreamPart =
       /** A string is sent as it is, anything else as JSON. */
       readonly data: object | string;
       readonly delta?: true;
+      /** Sent in one write with the event that follows it. */
+      readonly withNext?: true;
     }
   | { readonly kind: 'window'; readonly name: ModelWindowName }
   | { readonly kind: 'pause'; readonly ms: number }

@@ -80,18 +80,28 @@ async function sendStream(answer: AnswerUnderWay): Promise<void> {
   const reply = createReplyFor(answer);
   sendHead(answer);
   const writeError = (type: string) => form.writeStreamError(reply, type);
+  let held = '';
   for (const part of placeMiddle(form.writeStream(reply), step, writeError)) {
-    await sendPart(answer, part);
+    if (part.kind === 'event' && part.withNext) held += writeEvent(part);
+    else if (part.kind === 'event') {
+      await write(answer, held + writeEvent(part));
+      held = '';
+    } else await sendPart(answer, part);
   }
 }
 
-async function sendPart(answer: AnswerUnderWay, part: StreamPart): Promise<void> {
+async function sendPart(
+  answer: AnswerUnderWay,
+  part: Exclude<StreamPart, { kind: 'event' }>,
+): Promise<void> {
   if (part.kind === 'window') return answer.reach(part.name);
   if (part.kind === 'pause') return systemClock.sleep(part.ms, answer.signal);
-  if (part.kind === 'break') return breakOff(answer);
-  const head = part.name === undefined ? '' : `event: ${part.name}\n`;
-  const data = typeof part.data === 'string' ? part.data : JSON.stringify(part.data);
-  return write(answer, `${head}data: ${data}\n\n`);
+  return breakOff(answer);
+}
+
+function writeEvent({ name, data }: Extract<StreamPart, { kind: 'event' }>): string {
+  const head = name === undefined ? '' : `event: ${name}\n`;
+  return `${head}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 }
 
 /** Resolves when the operating system has the bytes, so that a window never comes before them. */
