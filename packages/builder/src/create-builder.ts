@@ -112,7 +112,7 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
     workflows: createWorkflows(context, executions),
     executions,
     notifications: createNotifications(outbox, engine),
-    terminals: createTerminals(chats),
+    terminals: createTerminals(context),
     events: async function* (chatId, eventsOptions) {
       yield* (await chats.get(chatId)).events(eventsOptions);
     },
