@@ -1,5 +1,5 @@
 import { StateUnusableError } from '@holdfast/agent';
-import { FORMAT_KEY } from './keys.js';
+import { keys } from './keys.js';
 import type { Store } from './store.js';
 
 /** The newest format of a data directory this version reads, and the one it writes. */
@@ -7,10 +7,10 @@ const DATA_FORMAT = 1;
 
 /** Makes a store usable. A newer format is a `StateUnusableError`, and nothing in it is touched. */
 export async function prepareStore(store: Store): Promise<void> {
-  const path = FORMAT_KEY.join('/');
-  const found = await store.read(FORMAT_KEY);
+  const path = keys.format().join('/');
+  const found = await store.read(keys.format());
   if (found.state === 'absent') {
-    await store.write(FORMAT_KEY, DATA_FORMAT);
+    await store.write(keys.format(), DATA_FORMAT);
     return;
   }
   if (found.state === 'damaged' || typeof found.value !== 'number') {

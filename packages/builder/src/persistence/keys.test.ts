@@ -21,6 +21,7 @@ const places: Readonly<Record<string, (id: string) => StoreKey>> = {
   'a chat of events': (id) => keys.chatEvents(id),
   'a chat of a lease': (id) => keys.chatLease(id),
   'an open chat': (id) => keys.openChat(id),
+  'a chat of an inbox': (id) => keys.chatInbox(id),
   'a chat of sub-agents': (id) => [chatGroupOf(id)],
   'a queue': (id) => keys.jobs(id),
   'a job': (id) => keys.job('executions', id),
@@ -75,6 +76,9 @@ describe('keys', () => {
     expect(describeKey(keys.openChat('one'))).toBe('open-chat');
     expect(describeKey(keys.job('runs', 'one'))).toBe('engine/runs/jobs');
     expect(describeKey(keys.notification('one'))).toBe('notification');
+    expect(describeKey(keys.chatInbox('one').concat('1.json'))).toBe('chat/inbox');
+    expect(describeKey(keys.lock('shared', 'tickets', '1.json'))).toBe('lock/tickets');
+    expect(describeKey(keys.bridge('slots', '1.json'))).toBe('bridge/slots');
     expect(describeKey(keys.format())).toBe('FORMAT');
   });
 });

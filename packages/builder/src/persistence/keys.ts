@@ -19,6 +19,8 @@ export const keys = {
   chatEvents: (chatId: string): StoreKey => ['chats', checkChatId(chatId), 'events.jsonl'],
   /** Who runs a turn in the chat, or writes its log. */
   chatLease: (chatId: string): StoreKey => ['chats', checkChatId(chatId), 'lease'],
+  /** Below it stand the messages that wait for the chat's lane, one record each. */
+  chatInbox: (chatId: string): StoreKey => ['chats', checkChatId(chatId), 'inbox'],
   /** Below it stands one marker a chat that owes something. */
   openChats: (): StoreKey => ['open'],
   openChat: (chatId: string): StoreKey => ['open', checkChatId(chatId)],
@@ -92,27 +94,14 @@ export const keys = {
     `${digestOf(terminalId)}.json`,
   ],
 
+  /** Below it stands one folder a lock. */
+  locks: (): StoreKey => ['locks'],
   /** Below it stands everything of one lock: who holds it, who waits. */
   lock: (lock: string, ...names: readonly string[]): StoreKey => [
     ...['locks', checkName(lock)],
     ...names,
   ],
 } as const;
-
-/** Names that callers move away from: write `keys.state(…)`. */
-export const FORMAT_KEY = keys.format();
-/** {@link keys}`.chats()`. */
-export const CHATS_PREFIX = keys.chats();
-/** {@link keys}`.openChats()`. */
-export const OPEN_CHATS_PREFIX = keys.openChats();
-/** {@link keys} without the object. */
-export const {
-  openChat: openChatKey,
-  chatEvents: chatEventsKey,
-  chatLease: chatLeaseKey,
-  state: stateKey,
-  executionEvents: executionEventsKey,
-} = keys;
 
 /** The iteration in which the sub-agents of chats stand. */
 export const CHATS_ITERATION = 'chats';
@@ -128,11 +117,6 @@ function runFolder({ iteration, group }: RunPlace): StoreKey {
 
 function executionFolder(key: ExecutionKey): StoreKey {
   return [...runFolder(key), 'logs', checkName(key.step)];
-}
-
-/** Below it stand the messages that wait for the chat's lane, one record each. */
-export function chatInboxPrefix(chatId: string): StoreKey {
-  return [...CHATS_PREFIX, checkChatId(chatId), 'inbox'];
 }
 
 interface RecordName {
@@ -163,6 +147,8 @@ export function describeKey([root = '', ...rest]: StoreKey): string {
   if (root === 'runs') return rest.length < 5 ? `run/${rest.at(-1)}` : `step/${rest.at(-1)}`;
   if (root === 'engine') return `engine/${rest[0]}/${rest[1]}`;
   if (root === 'notifications') return 'notification';
+  if (root === 'locks') return `lock/${rest[1]}`;
+  if (root === 'bridge') return `bridge/${rest[0]}`;
   if (root === 'terminals' || root === 'terminal-snapshots') return root;
   return [root, ...rest].join('/');
 }
