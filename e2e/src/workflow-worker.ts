@@ -1,0 +1,79 @@
+import { appendFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { type BuilderOptions, createBuilder } from '@holdfast/builder';
+import { installFaults } from './harness/install-faults.js';
+import { definePostStepWorkflow } from './workflows/post-step-workflow.js';
+import type { WorkflowCommand, WorkflowLine } from './workflows/workflow-command.js';
+import { POST_STEP_WORKFLOW } from './workflows/workflow-command.js';
+
+/** A service with a builder: begins a run or goes on with what is owed, tells what happens, and stays until it is ended. */
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const { value } = await lines.next();
+const command: WorkflowCommand = JSON.parse(value);
+
+try {
+  await serve();
+} catch (error) {
+  tell({
+    type: 'error',
+    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
+}
+
+async function serve(): Promise<void> {
+  const { dataDir, start, sharedFile, desk, notificationFile } = command;
+  installFaults();
+  const builder = await createBuilder({
+    dataDir,
+    // The options are JSON that the harness wrote; which CLI they name is decided at run time.
+    agents: command.agents as unknown as BuilderOptions['agents'],
+    workflows: [definePostStepWorkflow(sharedFile, start?.agent ?? desk.agent)],
+    subAgents: command.subAgents,
+    onNotification: async ({ notificationId, outcome, text }) => {
+      await appendFile(notificationFile, `${JSON.stringify({ notificationId, outcome, text })}\n`);
+    },
+  });
+  await builder.chats.open(desk);
+  tell({ type: 'ready', recovery: builder.recovery });
+  if (command.holdLock) {
+    await builder.workflows.withLearningLock(async () => {
+      tell({ type: 'lock_held' });
+      await lines.next();
+    });
+  }
+  const runs = start
+    ? [
+        await builder.workflows.start({
+          workflow: POST_STEP_WORKFLOW,
+          iteration: start.iteration,
+          input: start.codeword,
+          notify: { kind: 'chat', chatId: desk.chatId },
+        }),
+      ]
+    : await Promise.all((await builder.workflows.list()).map(builder.workflows.get));
+  await Promise.all(runs.map(watch));
+  // Whoever asked has seen the end: the sessions may go.
+  await lines.next();
+  await builder.chats.close(desk.chatId);
+  await builder.close();
+  tell({ type: 'closed' });
+}
+
+type Run = Awaited<ReturnType<Awaited<ReturnType<typeof createBuilder>>['workflows']['get']>>;
+
+async function watch(run: Run): Promise<void> {
+  const following = new AbortController();
+  const told = (async () => {
+    for await (const event of run.events({ follow: following.signal })) {
+      tell({ type: 'event', event: { ...event } });
+    }
+  })();
+  const { outcome, executions } = await run.wait();
+  following.abort();
+  await told;
+  tell({ type: 'ended', outcome, states: executions });
+}
+
+function tell(line: WorkflowLine): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
