@@ -1,6 +1,6 @@
 export type { AgentContext, AgentSource } from './agents.js';
 export type { BuilderOptions } from './builder-options.js';
-export type { ChatDelivery } from './chat/chat-delivery.js';
+export type { ChatDelivery, ChatDelivery, PostOptions } from './chat/chat-delivery.js';
 export {
   type AnyChatError,
   ChatError,
@@ -12,7 +12,7 @@ export {
 export type { ChatEvent, ChatEventBody, ChatEventStamp } from './chat/chat-event.js';
 export type { ChatEventsOptions } from './chat/chat-log.js';
 export type { ChatTurn, ChatTurnResult, SendOptions } from './chat/chat-turn-result.js';
-export type { ChatTurnRecord, ChatView } from './chat/chat-view.js';
+export type { ChatDeliveryRecord, ChatTurnRecord, ChatView } from './chat/chat-view.js';
 export type {
   Chat,
   ChatEntry,
@@ -68,7 +68,13 @@ export type {
 } from './persistence/store.js';
 export type { Lease, LeaseOwner } from './persistence/store-lease.js';
 export type { Terminal, TerminalGroup } from './terminals/terminal-group.js';
-export type { Terminals } from './terminals/terminals.js';
+export type { CloseReason, TerminalPolicy } from './terminals/terminal-record.js';
+export type {
+  OwnedTerminals,
+  TerminalSnapshot,
+  Terminals,
+  TerminalView,
+} from './terminals/terminals.js';
 export type {
   ContinuationState,
   ExecutionOutcome,

@@ -1,4 +1,5 @@
 import type { Agent, AgentScope } from '@holdfast/agent';
+import type { AgentContext } from '../agents.js';
 import type { ContinuationState } from '../workflow/continuation-state.js';
 import type { Phase } from '../workflow/phases.js';
 import { UnregisteredAgentError } from '../workflow/workflow-error.js';
@@ -14,17 +15,26 @@ export interface SessionChoice {
 /** An agent for a session of an execution, made anew; an id nobody registered is an {@link UnregisteredAgentError}. */
 export function createExecutionAgent(
   { agents }: Pick<ExecutionContext, 'agents'>,
+  state: ContinuationState,
+  session: SessionChoice,
+): Agent {
+  const { agent } = session;
+  if (!agents.has(agent)) throw agentNotRegistered(state.executionId, agent);
+  return agents.create(executionAgentContext(state, session));
+}
+
+/** What the agent of a session of an execution is made for. */
+export function executionAgentContext(
   { executionId, ownerKind, correlationId = executionId }: ContinuationState,
   { agent, phase }: SessionChoice,
-): Agent {
-  if (!agents.has(agent)) throw agentNotRegistered(executionId, agent);
-  return agents.create({
+): AgentContext {
+  return {
     agent,
     executionId,
     correlationId,
     scope: SCOPES[ownerKind] ?? 'workflow_step',
     sessionId: phase ? `${executionId}.${phase}` : executionId,
-  });
+  };
 }
 
 /** The error of an execution whose agent nobody registered. */
