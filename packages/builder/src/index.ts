@@ -1,6 +1,6 @@
 export type { AgentContext, AgentSource } from './agents.js';
 export type { BuilderOptions } from './builder-options.js';
-export type { ChatDelivery, ChatDelivery, PostOptions } from './chat/chat-delivery.js';
+export type { ChatDelivery, PostOptions } from './chat/chat-delivery.js';
 export {
   type AnyChatError,
   ChatError,
