@@ -149,14 +149,17 @@ describe('walkRuns over files of schema 1', () => {
     ],
     // Without a handle, learning would begin a session that knows nothing.
     ['missing-keys', [workflow], 'no_session'],
-  ] as const)('%s of step draft with %j is left as %s', async (name, workflows, reason) => {
-    const text = await golden(`v1/states/${name}`);
-    await put('runs/iteration-1/main/logs/draft', text);
-    const { left } = await walkRuns(contextOf([...workflows]));
-    expect(left).toMatchObject([{ executionId: 'iteration-1~main~draft', reason }]);
-    expect(await jobs()).toEqual([]);
-    expect(await read('runs/iteration-1/main/logs/draft')).toBe(text);
-  });
+  ] as const)(
+    '%s cannot be gone on with by what is registered',
+    async (name, workflows, reason) => {
+      const text = await golden(`v1/states/${name}`);
+      await put('runs/iteration-1/main/logs/draft', text);
+      const { left } = await walkRuns(contextOf([...workflows]));
+      expect(left).toMatchObject([{ executionId: 'iteration-1~main~draft', reason }]);
+      expect(await jobs()).toEqual([]);
+      expect(await read('runs/iteration-1/main/logs/draft')).toBe(text);
+    },
+  );
 
   it('takes the workflow that is named like the workspace where two have the step', async () => {
     await put('runs/iteration-1/main/logs/draft', await golden('v1/states/waiting-for-lock'));
