@@ -1,4 +1,4 @@
-import { access, constants } from 'node:fs/promises';
+import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { NonContinuableError } from '../errors/continuation-error.js';
 import { UndeliverableMessageError } from '../errors/turn-error.js';
@@ -40,7 +40,7 @@ async function wantedWays(
 ): Promise<readonly Way[]> {
   if (choice === 'tmux') return ['tmux'];
   if (choice === 'structured' || isPerTurn) return [structured];
-  return (await isTmuxInstalled()) ? ['tmux', structured] : [structured];
+  return isTmuxInstalled() ? ['tmux', structured] : [structured];
 }
 
 /** The first of the ways that can take the message exactly; refuses it, before anything is sent, when none can. */
@@ -81,14 +81,16 @@ function findImageRefusal(
 }
 
 /** Whether a `tmux` stands on PATH; asked anew each time, since it can be installed while we run. */
-async function isTmuxInstalled(): Promise<boolean> {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    if (!isAbsolute(folder)) continue;
-    const isThere = await access(join(folder, 'tmux'), constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return true;
+function isTmuxInstalled(): boolean {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  return folders.some((folder) => isAbsolute(folder) && isExecutable(join(folder, 'tmux')));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
-  return false;
 }

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NativeHistoryMissingError } from '../errors/turn-error.js';
 import type { Session } from './session.js';
@@ -11,7 +11,7 @@ const WARN_DAYS = 7;
 export async function historyExpiresAt(session: Session): Promise<number | undefined> {
   const { historyRetention } = session.definition;
   if (!historyRetention) return undefined;
-  const settings = await readSettings(join(session.record.cliHome, historyRetention.settingsFile));
+  const settings = readSettings(join(session.record.cliHome, historyRetention.settingsFile));
   const set = settings === undefined ? undefined : historyRetention.readDays(settings);
   const lastUsed = Date.parse(session.record.updatedAt);
   if (Number.isNaN(lastUsed)) return undefined;
@@ -19,9 +19,9 @@ export async function historyExpiresAt(session: Session): Promise<number | undef
 }
 
 /** The CLI's own file, only looked at: one that cannot be read is the CLI's affair. */
-async function readSettings(path: string): Promise<unknown> {
+function readSettings(path: string): unknown {
   try {
-    return JSON.parse(await readFile(path, 'utf8'));
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
     return undefined;
   }

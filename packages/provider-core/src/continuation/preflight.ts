@@ -1,4 +1,4 @@
-import { realpath, stat } from 'node:fs/promises';
+import { realpathSync, type Stats, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { CliUnusableError } from '../errors/turn-error.js';
@@ -24,8 +24,8 @@ export async function preflight(
   config: SessionConfig,
   versionsFile: string | undefined,
 ): Promise<Preflight> {
-  await checkWorkingDir(config.workingDir);
-  const binary = await findBinary(definition, config);
+  checkWorkingDir(config.workingDir);
+  const binary = findBinary(definition, config);
   const cliVersion = await readCliVersion(definition, binary, versionsFile);
   if (compareVersions(cliVersion, definition.minimumVersion) < 0) {
     throw new CliUnusableError(
@@ -46,8 +46,8 @@ export function cliHomeOf(
   return config.cliHome ?? (fromEnvironment || join(homedir(), definition.cliHome.defaultName));
 }
 
-async function checkWorkingDir(workingDir: string): Promise<void> {
-  const found = await stat(workingDir).catch(() => undefined);
+function checkWorkingDir(workingDir: string): void {
+  const found = look(workingDir);
   if (!found?.isDirectory()) {
     throw new CliUnusableError(
       workingDir,
@@ -57,7 +57,16 @@ async function checkWorkingDir(workingDir: string): Promise<void> {
   }
 }
 
-async function findBinary(definition: ProviderDefinition, config: SessionConfig): Promise<string> {
+/** What stands at a path, if it can be seen. */
+function look(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function findBinary(definition: ProviderDefinition, config: SessionConfig): string {
   const candidates = config.binary
     ? [config.binary]
     : (process.env['PATH'] ?? '')
@@ -65,8 +74,8 @@ async function findBinary(definition: ProviderDefinition, config: SessionConfig)
         .filter((folder) => isAbsolute(folder))
         .map((folder) => join(folder, definition.binary));
   for (const candidate of candidates) {
-    const found = await stat(candidate).catch(() => undefined);
-    if (found?.isFile() && (found.mode & 0o111) !== 0) return realpath(candidate);
+    const found = look(candidate);
+    if (found?.isFile() && (found.mode & 0o111) !== 0) return realpathSync.native(candidate);
   }
   throw new CliUnusableError(
     config.binary ?? definition.binary,
@@ -83,7 +92,7 @@ async function readCliVersion(
   binary: string,
   versionsFile: string | undefined,
 ): Promise<string> {
-  const { mtimeMs, size, ino } = await stat(binary);
+  const { mtimeMs, size, ino } = statSync(binary);
   const fingerprint = `${binary}:${ino}:${size}:${mtimeMs}`;
   const cached = known.get(fingerprint) ?? (await readStoredVersion(versionsFile, fingerprint));
   if (cached) return cached;

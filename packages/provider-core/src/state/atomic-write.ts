@@ -1,6 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type FileHandle, link, lstat, open, readFile, rename, unlink } from 'node:fs/promises';
+import {
+  closeSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { syncFile } from './disk.js';
 import { faultPoint } from './fault-point.js';
 import { ensurePrivateDir } from './private-dir.js';
 import { errorCode, isAbsentError, readError, writeError } from './state-error.js';
@@ -40,7 +50,7 @@ export async function createFileAtomic(
 interface NewFile {
   readonly path: string;
   readonly content: string;
-  readonly install: (temporary: string, path: string) => Promise<boolean>;
+  readonly install: (temporary: string, path: string) => boolean;
 }
 
 async function installFile(
@@ -53,14 +63,14 @@ async function installFile(
   try {
     await writeNew(temporary, content, { mode, durable });
     beforeInstall?.();
-    const isInstalled = await install(temporary, path);
+    const isInstalled = install(temporary, path);
     faultPoint('atomic-write:renamed');
     if (!durable) return isInstalled;
     await syncDir(folder);
     faultPoint('atomic-write:folder-synced');
     return isInstalled;
   } catch (error) {
-    await unlink(temporary).catch(() => {});
+    removeIfThere(temporary);
     throw writeError(path, error);
   }
 }
@@ -70,21 +80,29 @@ function temporaryName(name: string): string {
   return `.${name.slice(0, 60)}.${randomBytes(8).toString('hex')}.tmp`;
 }
 
-async function replaceFile(temporary: string, path: string): Promise<boolean> {
-  await rename(temporary, path);
+function replaceFile(temporary: string, path: string): boolean {
+  renameSync(temporary, path);
   return true;
 }
 
 /** A link fails where a rename would overwrite. */
-async function linkFile(temporary: string, path: string): Promise<boolean> {
+function linkFile(temporary: string, path: string): boolean {
   try {
-    await link(temporary, path);
+    linkSync(temporary, path);
     return true;
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return false;
     throw error;
   } finally {
-    await unlink(temporary).catch(() => {});
+    removeIfThere(temporary);
+  }
+}
+
+function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It was never made, or stands in nobody's way.
   }
 }
 
@@ -93,30 +111,30 @@ async function writeNew(
   content: string,
   { mode, durable }: { readonly mode: number; readonly durable: boolean },
 ): Promise<void> {
-  const file = await open(path, 'wx', mode);
+  const file = openSync(path, 'wx', mode);
   try {
     faultPoint('atomic-write:created');
-    await file.writeFile(content);
+    writeFileSync(file, content);
     faultPoint('atomic-write:written');
     if (!durable) return;
-    await file.sync();
+    await syncFile(file);
     faultPoint('atomic-write:synced');
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }
 
 /** Makes the names in a folder durable. */
 export async function syncDir(path: string): Promise<void> {
-  let folder: FileHandle | undefined;
+  let folder: number | undefined;
   try {
-    folder = await open(path, 'r');
-    await folder.sync();
+    folder = openSync(path, 'r');
+    await syncFile(folder);
   } catch (error) {
     // Some file systems cannot sync a folder; there is nothing more to do there.
     if (!['EINVAL', 'ENOTSUP', 'EISDIR'].includes(errorCode(error) ?? '')) throw error;
   } finally {
-    await folder?.close();
+    if (folder !== undefined) closeSync(folder);
   }
 }
 
@@ -131,7 +149,7 @@ export type JsonFile =
  * that cannot be read is a `StateUnusableError`, since unknown is not absent.
  */
 export async function readJsonFile(path: string): Promise<JsonFile> {
-  const text = await readText(path);
+  const text = readText(path);
   if (text === undefined) {
     const movedTo = await findMovedAside(path);
     return movedTo === undefined ? { state: 'absent' } : { state: 'damaged', movedTo };
@@ -143,9 +161,9 @@ export async function readJsonFile(path: string): Promise<JsonFile> {
   }
 }
 
-async function readText(path: string): Promise<string | undefined> {
+function readText(path: string): string | undefined {
   try {
-    return await readFile(path, 'utf8');
+    return readFileSync(path, 'utf8');
   } catch (error) {
     if (isAbsentError(error)) return undefined;
     throw readError(path, error);
@@ -158,8 +176,8 @@ export async function moveAside(path: string): Promise<string> {
     const movedTo = damagedName(path, number);
     try {
       // A link first: it fails where a rename would overwrite.
-      await link(path, movedTo);
-      await unlink(path);
+      linkSync(path, movedTo);
+      unlinkSync(path);
       return movedTo;
     } catch (error) {
       if (errorCode(error) === 'EEXIST') continue;
@@ -176,7 +194,7 @@ export async function findMovedAside(path: string): Promise<string | undefined> 
   const first = damagedName(path, 1);
   try {
     // Not read: it may be large.
-    await lstat(first);
+    lstatSync(first);
     return first;
   } catch (error) {
     if (isAbsentError(error)) return undefined;

@@ -1,5 +1,4 @@
-import { type FSWatcher, statSync, watch } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { closeSync, type FSWatcher, fstatSync, openSync, statSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { type Clock, systemClock } from '../time/clock.js';
 import { JsonLineReader, readChunks } from './json-lines.js';
@@ -32,7 +31,7 @@ export async function* followJsonLines(
   path: string,
   { fromByte = 0, fileId, signal, clock = systemClock }: FollowOptions,
 ): AsyncGenerator<FollowedLine, void, undefined> {
-  await using file = new FollowedFile(path, fromByte, fileId);
+  using file = new FollowedFile(path, fromByte, fileId);
   using watcher = new PathWatcher(path);
   while (!signal.aborted) {
     // Before reading, so that what is appended while we read wakes us again.
@@ -46,9 +45,9 @@ export async function* followJsonLines(
 }
 
 /** The file as it is read on, over its creation, its rename and its cutting. */
-class FollowedFile implements AsyncDisposable {
+class FollowedFile implements Disposable {
   readonly #path: string;
-  #file: FileHandle | undefined;
+  #file: number | undefined;
   #fileId: string | undefined;
   #reader: JsonLineReader;
   #position: number;
@@ -61,17 +60,17 @@ class FollowedFile implements AsyncDisposable {
   }
 
   async *readOn(): AsyncGenerator<FollowedLine> {
-    const found = await this.#look();
+    const found = this.#look();
     if (!found) {
       // Its inode number may come again once we let go, so a later file is another one by rule.
-      if (this.#file) this.#fileId = 'gone';
-      await this.#close();
+      if (this.#file !== undefined) this.#fileId = 'gone';
+      this.#close();
       return;
     }
     // What was appended to the old file before it was replaced is still read.
-    if (this.#file && found.fileId !== this.#fileId) {
+    if (this.#file !== undefined && found.fileId !== this.#fileId) {
       yield* this.#readLines(this.#file);
-      await this.#close();
+      this.#close();
     }
     const isReplaced = this.#fileId !== undefined && found.fileId !== this.#fileId;
     if (isReplaced || found.size < this.#position) {
@@ -79,13 +78,13 @@ class FollowedFile implements AsyncDisposable {
       this.#reader = new JsonLineReader();
       yield { replaced: true };
     }
-    const file = await this.#open();
-    if (file) yield* this.#readLines(file);
+    const file = this.#open();
+    if (file !== undefined) yield* this.#readLines(file);
   }
 
-  async #look(): Promise<{ readonly fileId: string; readonly size: number } | undefined> {
+  #look(): { readonly fileId: string; readonly size: number } | undefined {
     try {
-      const { dev, ino, size } = await stat(this.#path);
+      const { dev, ino, size } = statSync(this.#path);
       return { fileId: `${dev}:${ino}`, size };
     } catch (error) {
       if (isAbsentError(error)) return undefined;
@@ -93,12 +92,12 @@ class FollowedFile implements AsyncDisposable {
     }
   }
 
-  async #open(): Promise<FileHandle | undefined> {
-    if (this.#file) return this.#file;
+  #open(): number | undefined {
+    if (this.#file !== undefined) return this.#file;
     try {
-      const file = await open(this.#path, 'r');
+      const file = openSync(this.#path, 'r');
       this.#file = file;
-      const { dev, ino } = await file.stat();
+      const { dev, ino } = fstatSync(file);
       this.#fileId = `${dev}:${ino}`;
       return file;
     } catch (error) {
@@ -107,21 +106,21 @@ class FollowedFile implements AsyncDisposable {
     }
   }
 
-  async *#readLines(file: FileHandle): AsyncGenerator<FollowedLine> {
+  async *#readLines(file: number): AsyncGenerator<FollowedLine> {
     for await (const chunk of readChunks(file, this.#position)) {
       this.#position += chunk.length;
       for (const { value, offset } of this.#reader.push(chunk)) yield { value, offset };
     }
   }
 
-  async #close(): Promise<void> {
+  #close(): void {
     const file = this.#file;
     this.#file = undefined;
-    await file?.close();
+    if (file !== undefined) closeSync(file);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#close();
+  [Symbol.dispose](): void {
+    this.#close();
   }
 }
 

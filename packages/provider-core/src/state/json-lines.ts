@@ -1,6 +1,8 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { closeSync, fstatSync, openSync, read, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { syncDir } from './atomic-write.js';
+import { syncContent } from './disk.js';
 import { faultPoint } from './fault-point.js';
 import { ensurePrivateDir } from './private-dir.js';
 import { isAbsentError, readError, writeError } from './state-error.js';
@@ -102,35 +104,45 @@ export async function readJsonLines(
   path: string,
   { fromByte = 0 }: { readonly fromByte?: number } = {},
 ): Promise<JsonLines | 'absent'> {
-  let file: FileHandle | undefined;
+  let file: number | undefined;
   try {
-    file = await open(path, 'r');
+    file = openSync(path, 'r');
     const reader = new JsonLineReader(fromByte);
     const lines: JsonLine[] = [];
     for await (const chunk of readChunks(file, fromByte)) {
       // Not push(...lines): a chunk of tiny lines is more than a call may take arguments.
       for (const line of reader.push(chunk)) lines.push(line);
     }
-    const { dev, ino, size } = await file.stat();
+    const { dev, ino, size } = fstatSync(file);
     const { endOffset, tornTail } = reader;
     return { lines, endOffset, tornTail, fileId: `${dev}:${ino}`, size };
   } catch (error) {
     if (isAbsentError(error)) return 'absent';
     throw readError(path, error);
   } finally {
-    await file?.close();
+    if (file !== undefined) closeSync(file);
   }
 }
 
-/** The bytes of a file from a place to its present end; each chunk is good until the next one is asked for. */
-export async function* readChunks(file: FileHandle, fromByte: number): AsyncGenerator<Buffer> {
+const readAside = promisify(read);
+
+/**
+ * The bytes of an open file from a place to its present end; each chunk is good until the next one is asked for. A few new
+ * lines are read at once, a long file in another thread.
+ */
+export async function* readChunks(file: number, fromByte: number): AsyncGenerator<Buffer> {
   let buffer = Buffer.allocUnsafe(FIRST_CHUNK_BYTES);
+  let isLong = false;
   for (let position = fromByte; ; ) {
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+    const bytesRead = isLong
+      ? (await readAside(file, buffer, 0, buffer.length, position)).bytesRead
+      : readSync(file, buffer, 0, buffer.length, position);
     if (bytesRead === 0) return;
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);
-    if (bytesRead === FIRST_CHUNK_BYTES) buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    if (bytesRead < FIRST_CHUNK_BYTES || isLong) continue;
+    isLong = true;
+    buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   }
 }
 
@@ -144,35 +156,36 @@ export async function appendJsonLine(
   { sync }: { readonly sync: boolean },
 ): Promise<void> {
   await ensurePrivateDir(dirname(path));
-  let file: FileHandle | undefined;
+  let file: number | undefined;
   try {
-    file = await open(path, 'a+', 0o600);
-    const { size } = await file.stat();
-    await writeWhole(file, `${(await endsTorn(file, size)) ? '\n' : ''}${JSON.stringify(value)}\n`);
+    file = openSync(path, 'a+', 0o600);
+    const { size } = fstatSync(file);
+    writeWhole(file, `${endsTorn(file, size) ? '\n' : ''}${JSON.stringify(value)}\n`);
     faultPoint('append:written');
     if (!sync) return;
-    await file.datasync();
-    if (size === 0) await syncDir(dirname(path));
+    // Both at once: the line is durable when the file has it and the folder has the file, whichever came first.
+    const folder = size === 0 ? syncDir(dirname(path)) : undefined;
+    folder?.catch(() => {});
+    await syncContent(file);
+    await folder;
     faultPoint('append:synced');
   } catch (error) {
     throw writeError(path, error);
   } finally {
-    await file?.close();
+    if (file !== undefined) closeSync(file);
   }
 }
 
-async function endsTorn(file: FileHandle, size: number): Promise<boolean> {
+/** Whether half a line stands at the end of an open file. */
+export function endsTorn(file: number, size: number): boolean {
   if (size === 0) return false;
   const last = Buffer.alloc(1);
-  await file.read(last, 0, 1, size - 1);
+  readSync(file, last, 0, 1, size - 1);
   return last[0] !== NEWLINE;
 }
 
 /** One write, unless a disk that fills up takes a part: the next write then says so by its own code. */
-async function writeWhole(file: FileHandle, text: string): Promise<void> {
+function writeWhole(file: number, text: string): void {
   let rest = Buffer.from(text, 'utf8');
-  while (rest.length > 0) {
-    const { bytesWritten } = await file.write(rest);
-    rest = rest.subarray(bytesWritten);
-  }
+  while (rest.length > 0) rest = rest.subarray(writeSync(file, rest));
 }

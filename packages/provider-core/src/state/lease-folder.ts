@@ -1,8 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { link, open, readdir, unlink, writeFile } from 'node:fs/promises';
+import {
+  closeSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { readdir, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { syncContent } from './disk.js';
 import { faultPoint } from './fault-point.js';
 import { leaseOwnerCodec } from './lease.wire.js';
 import { ensurePrivateDir } from './private-dir.js';
@@ -32,7 +41,7 @@ const PRUNE_EVERY = 16;
 /** The newest generation, 0 when there was never one. */
 export async function readGeneration(dir: string): Promise<Generation> {
   try {
-    return newestGeneration(await readdir(dir));
+    return readGenerationNow(dir);
   } catch (error) {
     if (isAbsentError(error)) return { number: 0, isReleased: true };
     throw readError(dir, error);
@@ -79,34 +88,42 @@ export async function takeGeneration(
   try {
     await writeOwner(temporary, owner);
     faultPoint('lease:filled');
-    await link(temporary, join(dir, String(number)));
+    linkSync(temporary, join(dir, String(number)));
     faultPoint('lease:linked');
   } catch (error) {
     // Absent: somebody pruned what looked like a dead process's leavings.
     if (['EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) return false;
     throw writeError(dir, error);
   } finally {
-    await unlink(temporary).catch(() => {});
+    removeIfThere(temporary);
   }
   if (number % PRUNE_EVERY === 0) await pruneGenerations(dir, number);
   return true;
 }
 
 async function writeOwner(path: string, owner: LeaseOwnerRecord): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
+  const file = openSync(path, 'wx', 0o600);
   try {
-    await file.writeFile(`${JSON.stringify(z.encode(leaseOwnerCodec, owner))}\n`);
+    writeFileSync(file, `${JSON.stringify(z.encode(leaseOwnerCodec, owner))}\n`);
     // Else a power cut leaves an empty file, whose owner nobody could judge.
-    await file.datasync();
+    await syncContent(file);
   } finally {
-    await file.close();
+    closeSync(file);
+  }
+}
+
+function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Somebody has cleared it away.
   }
 }
 
 /** Marks a generation as given back. */
 export async function releaseGeneration(dir: string, number: number): Promise<void> {
   try {
-    await writeFile(join(dir, `${number}.released`), '', { mode: 0o600 });
+    writeFileSync(join(dir, `${number}.released`), '', { mode: 0o600 });
     faultPoint('lease:released');
   } catch (error) {
     if (!isAbsentError(error)) throw writeError(dir, error);

@@ -1,9 +1,9 @@
-import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { TurnEvent } from '../spec/turn-event.js';
 import type { Clock } from '../time/clock.js';
 import { followJsonLines } from './follow-json-lines.js';
-import { readJsonLines } from './json-lines.js';
+import { endsTorn, readJsonLines } from './json-lines.js';
 import { ensurePrivateDirNow } from './private-dir.js';
 import { writeError } from './state-error.js';
 import { decodeTurnEvent } from './turn-events.wire.js';
@@ -17,21 +17,16 @@ export async function appendTurnEvent(path: string, event: TurnEvent): Promise<v
     ensurePrivateDirNow(dirname(path));
     const file = openSync(path, 'a+', 0o600);
     try {
-      writeSync(file, `${endsTorn(file) ? '\n' : ''}${JSON.stringify(event)}\n`);
+      writeSync(
+        file,
+        `${endsTorn(file, fstatSync(file).size) ? '\n' : ''}${JSON.stringify(event)}\n`,
+      );
     } finally {
       closeSync(file);
     }
   } catch (error) {
     throw writeError(path, error);
   }
-}
-
-function endsTorn(file: number): boolean {
-  const { size } = fstatSync(file);
-  if (size === 0) return false;
-  const last = Buffer.alloc(1);
-  readSync(file, last, 0, 1, size - 1);
-  return last[0] !== 0x0a;
 }
 
 /** The turn's events from a sequence on, as far as they are written. */

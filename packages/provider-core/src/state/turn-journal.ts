@@ -1,9 +1,9 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
 import { StateUnusableError } from '../errors/turn-error.js';
 import { findMovedAside, moveAside } from './atomic-write.js';
 import { refuseExpired } from './expired-ids.js';
 import type { JournalEntry } from './journal-entry.js';
-import { appendJsonLine, type JsonLine, readJsonLines } from './json-lines.js';
+import { appendJsonLine, endsTorn, type JsonLine, readJsonLines } from './json-lines.js';
 import { isAbsentError, writeError } from './state-error.js';
 import { decodeJournalEntry, encodeJournalEntry, journalSteps } from './turn-journal.wire.js';
 
@@ -31,7 +31,7 @@ export async function openTurnJournal(path: string): Promise<TurnJournal> {
     entries,
     append: (entry, options) => {
       const written = writes.then(async () => {
-        if (!endsWhole) await cutTornTail(path);
+        if (!endsWhole) cutTornTail(path);
         endsWhole = false;
         await appendJsonLine(path, encodeJournalEntry(entry), options);
         endsWhole = true;
@@ -85,24 +85,21 @@ function damaged(path: string, movedTo: string): StateUnusableError {
 }
 
 /** Half a line of a crashed owner is cut, else it would come to stand in the middle and look like damage. */
-async function cutTornTail(path: string): Promise<void> {
-  let file: FileHandle | undefined;
+function cutTornTail(path: string): void {
+  let file: number | undefined;
   try {
-    file = await open(path, 'r+');
-    const { size } = await file.stat();
-    const end = await endOfLastLine(file, size);
-    if (end < size) await file.truncate(end);
+    file = openSync(path, 'r+');
+    const { size } = fstatSync(file);
+    if (endsTorn(file, size)) ftruncateSync(file, endOfLastLine(file, size));
   } catch (error) {
     if (!isAbsentError(error)) throw writeError(path, error);
   } finally {
-    await file?.close();
+    if (file !== undefined) closeSync(file);
   }
 }
 
-async function endOfLastLine(file: FileHandle, size: number): Promise<number> {
-  const last = Buffer.alloc(1);
-  if (size > 0) await file.read(last, 0, 1, size - 1);
-  if (size === 0 || last[0] === 0x0a) return size;
-  const { buffer } = await file.read(Buffer.alloc(size), 0, size, 0);
-  return buffer.lastIndexOf(0x0a) + 1;
+function endOfLastLine(file: number, size: number): number {
+  const whole = Buffer.alloc(size);
+  readSync(file, whole, 0, size, 0);
+  return whole.lastIndexOf(0x0a) + 1;
 }

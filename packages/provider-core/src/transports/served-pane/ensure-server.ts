@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, readFile, rm, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, readFile, rm } from 'node:fs/promises';
 import { CliUnusableError, TimedOutError } from '../../errors/turn-error.js';
 import type { ServedPane } from '../../spec/served-pane.js';
 import { writeFileAtomic } from '../../state/atomic-write.js';
@@ -69,7 +70,7 @@ async function attach(
   const connection = await connectOrNot(request, record);
   if (!connection) return undefined;
   // Our mark stands, so either the one who stops sees it, or we see here that it is stopping.
-  if (!(await exists(serverFiles(place.dir).stopping))) {
+  if (!existsSync(serverFiles(place.dir).stopping)) {
     return { place, record, connection, wasStarted: false };
   }
   connection[Symbol.dispose]();
@@ -210,7 +211,7 @@ async function awaitServer(
     return await waitUntil(
       async () => {
         if (observeWatchdog(record) === 'dead') throw exited(request, await readLog(dir));
-        return (await exists(serverFiles(dir).pid)) && (await connectOrNot(request, record));
+        return existsSync(serverFiles(dir).pid) && (await connectOrNot(request, record));
       },
       { awaiting: 'the server to answer', deadlineMs, signal, intervalMs: 5, clock: context.clock },
     );
@@ -245,11 +246,4 @@ function exited({ context }: EnsureServerRequest, log: string): CliUnusableError
 
 function unresponsive({ context }: EnsureServerRequest, why: string): CliUnusableError {
   return new CliUnusableError(context.binary, 'unresponsive', `its server does not answer: ${why}`);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -21,7 +21,7 @@ export async function findForeignWriter(
   // One process alone can hold it: where it is a server of ours, nobody else has to be looked for.
   for (const record of servers) {
     if (observeServer(record) !== 'alive' || !record.server) continue;
-    if (await holdsWriterLock(record.server.pid, lock)) return undefined;
+    if (holdsWriterLock(record.server.pid, lock)) return undefined;
   }
   const writer = await findWriter(way, context, async (pid) => {
     if (findProcessesByEnvironment(NONCE_VARIABLE, context.nonce, [pid]).length > 0) return true;

@@ -1,4 +1,5 @@
-import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
+import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServedPane } from '../../spec/served-pane.js';
 import type { SessionContext } from '../session-transport.js';
@@ -17,8 +18,8 @@ export async function findWriterLock(
 ): Promise<WriterLock | undefined> {
   if (!record.writerLock || nativeSessionId === undefined) return undefined;
   try {
-    const path = await realpath(join(cliHome, record.writerLock(nativeSessionId)));
-    return { path, inode: String((await stat(path)).ino) };
+    const path = realpathSync.native(join(cliHome, record.writerLock(nativeSessionId)));
+    return { path, inode: String(statSync(path).ino) };
   } catch {
     return undefined;
   }
@@ -42,7 +43,7 @@ export async function findWriter(
     if (kind !== 'FLOCK' || place.split(':')[2] !== lock.inode) continue;
     if (await isOurs(Number(pid))) return undefined;
     // Another file system may have the same inode number.
-    if (await hasOpen(Number(pid), lock)) return { pid: Number(pid) };
+    if (hasOpen(Number(pid), lock)) return { pid: Number(pid) };
   }
   return undefined;
 }
@@ -51,28 +52,41 @@ export async function findWriter(
  * Whether this very process holds the lock, as its own list of open files says. That list is read in a moment; the kernel
  * gives its list of all locks only after every processor has answered, which takes longer than the rest of a turn's looks.
  */
-export async function holdsWriterLock(pid: number, lock: WriterLock): Promise<boolean> {
-  for (const descriptor of (await listOpen(pid, lock)) ?? []) {
-    const about = await readFile(`/proc/${pid}/fdinfo/${descriptor}`, 'utf8').catch(() => '');
-    if (/^lock:.*\bFLOCK\b/m.test(about)) return true;
+export function holdsWriterLock(pid: number, lock: WriterLock): boolean {
+  const open = listOpen(pid, lock) ?? [];
+  return open.some((descriptor) =>
+    /^lock:.*\bFLOCK\b/m.test(readText(`/proc/${pid}/fdinfo/${descriptor}`)),
+  );
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
   }
-  return false;
 }
 
 /** What cannot be seen counts as open: only a process of another user hides it. */
-async function hasOpen(pid: number, lock: WriterLock): Promise<boolean> {
-  const open = await listOpen(pid, lock);
+function hasOpen(pid: number, lock: WriterLock): boolean {
+  const open = listOpen(pid, lock);
   return open === undefined || open.length > 0;
 }
 
 /** The descriptors by which a process has the lock's file open; absent when they cannot be seen. */
-async function listOpen(pid: number, { path }: WriterLock): Promise<readonly string[] | undefined> {
+function listOpen(pid: number, { path }: WriterLock): readonly string[] | undefined {
   const folder = `/proc/${pid}/fd`;
-  const descriptors = await readdir(folder).catch(() => undefined);
-  if (!descriptors) return undefined;
-  // At once: a server has dozens open, and one after the other they take longer than the rest of the look.
-  const targets = await Promise.all(
-    descriptors.map((descriptor) => readlink(join(folder, descriptor)).catch(() => '')),
-  );
-  return descriptors.filter((_, index) => targets[index] === path);
+  try {
+    return readdirSync(folder).filter((each) => readTarget(join(folder, each)) === path);
+  } catch {
+    return undefined;
+  }
+}
+
+function readTarget(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
 }

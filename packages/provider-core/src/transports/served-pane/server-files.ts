@@ -1,4 +1,5 @@
-import { readdir, readFile, unlink } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readJsonFile, writeFileAtomic } from '../../state/atomic-write.js';
 import { observeProcess } from '../../state/process-identity.js';
@@ -43,8 +44,16 @@ export async function saveSessionMark(dir: string, mark: SessionMark): Promise<v
   const path = markPath(dir, mark.nativeSessionId);
   const content = `${JSON.stringify(mark)}\n`;
   // A warm turn finds its mark as it is to be, and need not wait for the disk.
-  if ((await readFile(path, 'utf8').catch(() => undefined)) === content) return;
+  if (readText(path) === content) return;
   await writeFileAtomic(path, content);
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /** The mark of one session, or `undefined` when none can be read. */
@@ -66,7 +75,7 @@ export async function removeSessionMark(dir: string, nativeSessionId: string): P
 
 /** The ids that want this server, a session that is just being started among them. */
 export async function listSessionMarks(dir: string): Promise<readonly string[]> {
-  const names = await listNames(serverFiles(dir).sessionsDir);
+  const names = listNames(serverFiles(dir).sessionsDir);
   return names.filter((name) => /^[^.].*\.json$/.test(name)).map((name) => name.slice(0, -5));
 }
 
@@ -81,7 +90,7 @@ export async function removeDeadStarts(dir: string): Promise<void> {
 /** The folders of all servers of a state directory. */
 export async function listServerDirs(stateDir: string): Promise<readonly string[]> {
   const { serversDir } = stateLayout(stateDir);
-  const names = await listNames(serversDir);
+  const names = listNames(serversDir);
   return names.filter((name) => /^[0-9a-f]{32}$/.test(name)).map((name) => join(serversDir, name));
 }
 
@@ -90,9 +99,9 @@ function markPath(dir: string, nativeSessionId: string): string {
   return join(serverFiles(dir).sessionsDir, `${nativeSessionId}.json`);
 }
 
-async function listNames(path: string): Promise<readonly string[]> {
+function listNames(path: string): readonly string[] {
   try {
-    return await readdir(path);
+    return readdirSync(path);
   } catch (error) {
     if (isAbsentError(error)) return [];
     throw readError(path, error);

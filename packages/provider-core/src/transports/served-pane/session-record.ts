@@ -1,4 +1,5 @@
-import { open, readdir } from 'node:fs/promises';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RecordCursor } from '../../spec/record-event.js';
 import type { RecordFolder, ServedPane } from '../../spec/served-pane.js';
@@ -92,14 +93,15 @@ const NEWLINE = 0x0a;
 
 /** The end of the record's last whole line: only what comes after it is new. */
 export async function takeRecordCursor(path: string): Promise<RecordCursor> {
+  let file: number | undefined;
   try {
-    await using file = await open(path, 'r');
-    const { dev, ino, size } = await file.stat();
+    file = openSync(path, 'r');
+    const { dev, ino, size } = fstatSync(file);
     const buffer = Buffer.alloc(WINDOW_BYTES);
     let length = 0;
     for (let end = size; end > 0; end -= WINDOW_BYTES) {
       const start = Math.max(0, end - WINDOW_BYTES);
-      const { bytesRead } = await file.read(buffer, 0, end - start, start);
+      const bytesRead = readSync(file, buffer, 0, end - start, start);
       const newline = buffer.subarray(0, bytesRead).lastIndexOf(NEWLINE);
       if (newline < 0) continue;
       length = start + newline + 1;
@@ -109,5 +111,7 @@ export async function takeRecordCursor(path: string): Promise<RecordCursor> {
   } catch (error) {
     if (isAbsentError(error)) return { path, length: 0 };
     throw readError(path, error);
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }

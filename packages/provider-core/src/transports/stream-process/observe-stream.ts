@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { uptime } from 'node:os';
 import type { StreamProcess } from '../../spec/stream-process.js';
 import type { FoundProcess } from '../../state/process-tree.js';
@@ -35,13 +35,10 @@ export async function observeActivity(
   if ((await listRequests(way, context)).length > 0) return 'waiting';
   // It asks itself: the hook that decides has not written the request down yet, or has its answer.
   if (activity !== undefined) return activity === 'waiting' ? 'busy' : activity;
-  return (await isFinishing(context, process)) ? 'busy' : 'idle';
+  return isFinishing(context, process) ? 'busy' : 'idle';
 }
 
-async function isFinishing(context: SessionContext, { startTime }: FoundProcess): Promise<boolean> {
-  const isMeantTo = await access(streamFiles(context).finishing).then(
-    () => true,
-    () => false,
-  );
+function isFinishing(context: SessionContext, { startTime }: FoundProcess): boolean {
+  const isMeantTo = existsSync(streamFiles(context).finishing);
   return isMeantTo && uptime() - Number(startTime) / TICKS_PER_SECOND < FINISHING_SECONDS;
 }

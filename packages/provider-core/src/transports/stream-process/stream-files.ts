@@ -1,4 +1,4 @@
-import { access, readFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { observePid, ownIdentity, parseProcessStatus } from '../../state/process-identity.js';
 import type { FoundProcess } from '../../state/process-tree.js';
@@ -41,7 +41,7 @@ export const START_SCRIPT = [
 export async function findStreamProcess(
   context: SessionContext,
 ): Promise<(FoundProcess & { readonly state: 'alive' | 'unknown' }) | undefined> {
-  const text = await readFile(streamFiles(context).process, 'utf8').catch(() => '');
+  const text = readText(streamFiles(context).process);
   const [line = '', bootId] = text.split('\n');
   const status = parseProcessStatus(Number.parseInt(line, 10), line);
   if (!status || bootId !== ownIdentity().bootId) return undefined;
@@ -50,10 +50,15 @@ export async function findStreamProcess(
   return state === 'dead' ? undefined : { pid, startTime, state };
 }
 
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 /** Whether something stands at the path. */
 export async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
+  return existsSync(path);
 }

@@ -1,4 +1,5 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SessionBusyError } from '../../errors/turn-error.js';
 import type { HostDecision } from '../../spec/host-request.js';
@@ -70,8 +71,16 @@ export async function listRequests(
   { approvals }: StreamProcess,
   { filesDir }: SessionContext,
 ): Promise<readonly string[]> {
-  const names = await readdir(join(filesDir, approvals.approvalsFolder)).catch(() => []);
+  const names = listFolder(join(filesDir, approvals.approvalsFolder));
   return names.filter((name) => /^[A-Za-z0-9_-]+$/.test(name));
+}
+
+function listFolder(path: string): readonly string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
 }
 
 function requestFolder({ approvals }: StreamProcess, { filesDir }: SessionContext, id: string) {

@@ -1,4 +1,5 @@
-import { readFile, truncate, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { readFile, truncate } from 'node:fs/promises';
 import type { RecordCursor } from '../../spec/record-event.js';
 import type { SessionContext } from '../session-transport.js';
 import type { FrameState } from './frame-state.js';
@@ -24,7 +25,7 @@ export async function markTurn(
   const framesFrom = state.offset;
   const costUsdBefore = state.costUsd ?? (context.acknowledged ? undefined : 0);
   const mark = { framesFrom, costUsdBefore, cursor: { ...cursor } };
-  await writeFile(files.turn, JSON.stringify(mark), { mode: 0o600 });
+  writeFileSync(files.turn, JSON.stringify(mark), { mode: 0o600 });
   return mark;
 }
 

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TypedPane } from '../../spec/typed-pane.js';
+import { isAbsentError } from '../../state/state-error.js';
 import type { SessionContext } from '../session-transport.js';
 
 /**
@@ -15,11 +17,11 @@ export async function announceApprover(
 ): Promise<string | undefined> {
   const path = join(filesDir, approvals.approverFile);
   if (!answersRequests) {
-    await rm(path, { force: true });
+    removeFile(path);
     return undefined;
   }
   const token = randomBytes(12).toString('hex');
-  await writeFile(path, token, { mode: 0o600 });
+  writeFileSync(path, token, { mode: 0o600 });
   return token;
 }
 
@@ -35,8 +37,23 @@ export async function withdrawApprover(
   if (token === undefined) return;
   const path = join(filesDir, approvals.approverFile);
   const waiting = await readdir(join(filesDir, approvals.approvalsFolder)).catch(() => []);
-  const isOurs = (await readFile(path, 'utf8').catch(() => undefined)) === token;
-  if (isOurs && waiting.length === 0) await rm(path, { force: true });
+  if (readToken(path) === token && waiting.length === 0) removeFile(path);
+}
+
+function readToken(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (!isAbsentError(error)) throw error;
+  }
 }
 
 /** Removes the requests of a CLI that is gone: nobody waits for their answers. */

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { TypedPane } from '../../spec/typed-pane.js';
@@ -21,7 +21,7 @@ export async function findMentionedFile(
   paths: readonly string[],
 ): Promise<{ readonly reason: string; readonly detail: string } | undefined> {
   for (const path of paths) {
-    if (await exists(workingDir, path)) {
+    if (isThere(workingDir, path)) {
       const detail = `"@${path}" names a file, whose content would be put in its place.`;
       return { reason: 'file_mention', detail };
     }
@@ -29,12 +29,8 @@ export async function findMentionedFile(
   return undefined;
 }
 
-async function exists(workingDir: string, path: string): Promise<boolean> {
-  const absolute = path.startsWith('~')
-    ? join(homedir(), path.slice(1))
-    : resolve(workingDir, path);
-  return stat(absolute).then(
-    () => true,
-    () => false,
+function isThere(workingDir: string, path: string): boolean {
+  return existsSync(
+    path.startsWith('~') ? join(homedir(), path.slice(1)) : resolve(workingDir, path),
   );
 }

@@ -1,8 +1,9 @@
-import { stat } from 'node:fs/promises';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { StateUnusableError } from '../../errors/turn-error.js';
 import type { RecordCursor } from '../../spec/record-event.js';
 import type { TypedPane } from '../../spec/typed-pane.js';
 import { readJsonLines } from '../../state/json-lines.js';
+import { isAbsentError, readError } from '../../state/state-error.js';
 import type { RecordReading, SessionContext } from '../session-transport.js';
 import { type CliFiles, findRecords } from './session-files.js';
 
@@ -58,19 +59,43 @@ export async function takeRecordCursor(
 ): Promise<RecordCursor> {
   const [path] = await findRecords(way, context);
   if (path === undefined) return { length: 0 };
-  const { size } = await stat(path);
-  const found = await readJsonLines(path, { fromByte: Math.max(0, size - TAIL_BYTES) });
-  if (found === 'absent') return { length: 0 };
-  const lastRecordId = found.lines.findLast(({ value }) => readId(value) !== undefined);
-  return {
-    path,
-    fileId: found.fileId,
-    length: found.endOffset,
-    ...(lastRecordId ? { lastRecordId: readId(lastRecordId.value) } : {}),
-  };
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
+    const { dev, ino, size } = fstatSync(file);
+    return { path, fileId: `${dev}:${ino}`, ...readTail(file, size) };
+  } catch (error) {
+    if (isAbsentError(error)) return { length: 0 };
+    throw readError(path, error);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
 }
 
-function readId(value: unknown): string | undefined {
-  const hasId = typeof value === 'object' && value !== null && 'uuid' in value;
-  return hasId && typeof value.uuid === 'string' ? value.uuid : undefined;
+const NEWLINE = 0x0a;
+
+/** Where the last whole line ends, and the id that the last row with one has; only what is needed for that is read as JSON. */
+function readTail(file: number, size: number): Pick<RecordCursor, 'length' | 'lastRecordId'> {
+  const start = Math.max(0, size - TAIL_BYTES);
+  const tail = Buffer.allocUnsafe(size - start);
+  const bytes = tail.subarray(0, readSync(file, tail, 0, tail.length, start));
+  const lineEnd = bytes.lastIndexOf(NEWLINE);
+  let end = lineEnd;
+  while (end > 0) {
+    const begin = bytes.lastIndexOf(NEWLINE, end - 1) + 1;
+    const lastRecordId = readId(bytes.toString('utf8', begin, end));
+    if (lastRecordId !== undefined) return { length: start + lineEnd + 1, lastRecordId };
+    end = begin - 1;
+  }
+  return { length: start + lineEnd + 1 };
+}
+
+function readId(line: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    const hasId = typeof value === 'object' && value !== null && 'uuid' in value;
+    return hasId && typeof value.uuid === 'string' ? value.uuid : undefined;
+  } catch {
+    return undefined;
+  }
 }

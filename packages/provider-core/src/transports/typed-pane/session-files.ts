@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RegistryEntry, TypedPane } from '../../spec/typed-pane.js';
 import { observePid } from '../../state/process-identity.js';
@@ -33,9 +33,9 @@ export async function findRecords(way: CliFiles, context: SessionContext): Promi
   const [folder = '', name = ''] = way.files.record(nativeIdOf(context)).split('/*/');
   const root = join(context.cliHome, folder);
   const paths: string[] = [];
-  for (const entry of await listFolder(root)) {
+  for (const entry of listFolder(root)) {
     const path = join(root, entry, name);
-    if (await isFile(path)) paths.push(path);
+    if (isFile(path)) paths.push(path);
   }
   return paths;
 }
@@ -54,18 +54,18 @@ export async function locateRecord(
   return undefined;
 }
 
-async function listFolder(path: string): Promise<readonly string[]> {
+function listFolder(path: string): readonly string[] {
   try {
-    return await readdir(path);
+    return readdirSync(path);
   } catch (error) {
     if (isAbsentError(error)) return [];
     throw readError(path, error);
   }
 }
 
-async function isFile(path: string): Promise<boolean> {
+function isFile(path: string): boolean {
   try {
-    return (await stat(path)).isFile();
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
   } catch (error) {
     if (isAbsentError(error)) return false;
     throw readError(path, error);
@@ -83,7 +83,7 @@ export async function listRegistered(
   context: SessionContext,
 ): Promise<readonly RegisteredProcess[]> {
   const folder = join(context.cliHome, way.files.registryFolder);
-  const pids = (await listFolder(folder)).flatMap((name) => /^(\d+)\.json$/.exec(name)?.[1] ?? []);
+  const pids = listFolder(folder).flatMap((name) => /^(\d+)\.json$/.exec(name)?.[1] ?? []);
   const found = await Promise.all(pids.map((pid) => readRegistered(way, context, Number(pid))));
   return found.flatMap((entry) => entry ?? []);
 }
@@ -95,7 +95,7 @@ export async function readRegistered(
   pid: number,
 ): Promise<RegisteredProcess | undefined> {
   const path = join(cliHome, way.files.registryFolder, `${pid}.json`);
-  const entry = way.readRegistry(await readJson(path));
+  const entry = way.readRegistry(readJson(path));
   if (!entry) return undefined;
   // A process that was killed leaves its file behind, and its pid is used again.
   const isOver = entry.startTime !== undefined && observePid(pid, entry.startTime) === 'dead';
@@ -103,9 +103,9 @@ export async function readRegistered(
 }
 
 /** A file that is just being written reads as nothing; the next look sees it. */
-async function readJson(path: string): Promise<unknown> {
+function readJson(path: string): unknown {
   try {
-    return JSON.parse(await readFile(path, 'utf8'));
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
     return undefined;
   }
