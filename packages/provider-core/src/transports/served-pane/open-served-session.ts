@@ -82,7 +82,10 @@ async function resumeSession(parts: OpenParts, nativeSessionId: string): Promise
   try {
     server = await reachServer(parts, { nativeSessionId });
     await restoreWatchdog(parts, server);
-    const wasLoaded = !server.wasStarted && (await isLoaded(parts, server, nativeSessionId));
+    const kept = findKept(parts, server, nativeSessionId);
+    const wasLoaded =
+      kept !== undefined ||
+      (!server.wasStarted && (await isLoaded(parts, server, nativeSessionId)));
     // A loaded session keeps what it has.
     const trust = wasLoaded ? undefined : await findTrust(parts, server);
     const expectsPane = request.expectsLive && way.paneLaunch !== undefined;
@@ -90,7 +93,9 @@ async function resumeSession(parts: OpenParts, nativeSessionId: string): Promise
     if (isPaneLost) request.emit({ type: 'lost_tmux' });
     const recovered = context.acknowledged && (!wasLoaded || isPaneLost);
     if (recovered) request.emit({ type: 'resuming' });
-    const { opened, isFollowed } = await attachOrResume(parts, { server, trust, nativeSessionId });
+    const { opened, isFollowed } = kept
+      ? { opened: kept, isFollowed: true }
+      : await attachOrResume(parts, { server, trust, nativeSessionId });
     await keepMark(server.place.dir, markOf(opened));
     const found = await pane;
     return new ServedSession({
@@ -145,6 +150,24 @@ async function isLoaded(
   return way.protocol.readLoaded(result).includes(nativeSessionId);
 }
 
+/**
+ * A session without a pane that this process's connection serves already stays as it was opened: nobody types in it, and the
+ * server tells whatever changes its settings or unloads it. It is not asked for again before each turn.
+ */
+function findKept(
+  { way, context }: OpenParts,
+  { connection, wasStarted }: RunningServer,
+  nativeSessionId: string,
+): OpenedServedSession | undefined {
+  if (wasStarted || way.paneLaunch) return undefined;
+  return connection.findServed(nativeSessionId, resumeCall(way, context, nativeSessionId));
+}
+
+/** Told apart by what the session is to be like; trust is decided once. */
+function resumeCall(way: ServedPane, { config }: SessionContext, nativeSessionId: string) {
+  return way.protocol.resumeSession({ config, nativeSessionId, trust: undefined });
+}
+
 interface AttachedSession {
   readonly opened: OpenedServedSession;
   /** Whether the server tells this connection what happens in the session. */
@@ -168,6 +191,7 @@ async function attachOrResume(parts: OpenParts, target: AttachTarget): Promise<A
     const opened = way.protocol.readOpenedSession(result);
     if (!opened) throw unreadableAnswer(context, call.method);
     if (opened.nativeSessionId !== nativeSessionId) throw otherSession(context, opened);
+    server.connection.keepServed(opened, resumeCall(way, context, nativeSessionId));
     return { opened, isFollowed: true };
   } catch (error) {
     if (!(error instanceof JsonRpcRefusal)) throw error;

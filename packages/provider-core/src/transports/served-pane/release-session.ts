@@ -52,6 +52,7 @@ async function letGo(request: ReleaseRequest, record: ServerRecord): Promise<boo
   const { way, context, dir, nativeSessionId, deadlineMs } = request;
   try {
     using connection = await connectToServer(way, record, { deadlineMs });
+    connection.forgetServed(nativeSessionId);
     await interruptRunning(request, connection);
     const others = (await listSessionMarks(dir)).filter((id) => id !== nativeSessionId);
     if (others.length > 0) await unload(request, connection);

@@ -130,9 +130,12 @@ export class ServedSession implements OpenSession {
   async activity(): Promise<SessionActivity> {
     const isFirst = this.#isJustOpened;
     this.#isJustOpened = false;
-    return isFirst
-      ? askSettledActivity(this.#activityParts, this.#parts.context.clock)
-      : askActivity(this.#activityParts);
+    const activity = isFirst
+      ? await askSettledActivity(this.#activityParts, this.#parts.context.clock)
+      : await askActivity(this.#activityParts);
+    // Not loaded, or not told: whoever opens it next asks for it anew.
+    if (activity === 'unknown') this.#parts.server.connection.forgetServed(this.nativeSessionId);
+    return activity;
   }
 
   async takeCursor(): Promise<RecordCursor> {

@@ -1,4 +1,4 @@
-import type { ServedCall } from '../../spec/served-pane.js';
+import type { OpenedServedSession, ServedCall } from '../../spec/served-pane.js';
 import type { JsonRpcLimits } from '../json-rpc/json-rpc-connection.js';
 import { JsonRpcLost } from '../json-rpc/json-rpc-error.js';
 import type { SessionListener, SharedConnection } from './shared-connection.js';
@@ -41,6 +41,21 @@ export class ServerConnection implements Disposable {
   /** From now on the session's requests wait for a listener. Said before the session is opened. */
   expect(nativeSessionId: string): void {
     this.#shared.expect(nativeSessionId);
+  }
+
+  /** The session as the same call opened it over this process's connection, if nothing has changed since. */
+  findServed(nativeSessionId: string, by: ServedCall): OpenedServedSession | undefined {
+    return this.#shared.findServed(nativeSessionId, JSON.stringify(by));
+  }
+
+  /** Keeps how a call opened a session: the server tells of it from now on, and of every change to it. */
+  keepServed(opened: OpenedServedSession, by: ServedCall): void {
+    this.#shared.keepServed(opened, JSON.stringify(by));
+  }
+
+  /** What the session was opened with may not be so any more. */
+  forgetServed(nativeSessionId: string): void {
+    this.#shared.forgetServed(nativeSessionId);
   }
 
   listen(listener: SessionListener): () => void {

@@ -55,6 +55,31 @@ beforeEach(() => {
   );
 });
 
+describe('a session that the connection serves', () => {
+  const opened = { nativeSessionId: 'one', activity: 'idle' } as const;
+  const call = { method: 'resume', params: { session: 'one', model: 'm' } };
+
+  it.each([
+    ['its settings were changed', { isReset: true }],
+    ['it was unloaded', { activity: 'unloaded' }],
+  ])('is not taken for open once the server said that %s', (_what, said) => {
+    const connection = shared.borrow();
+    connection.keepServed(opened, call);
+    receive({ method: 'said', params: { session: 'other', ...said } });
+    receive({ method: 'said', params: { session: 'one', activity: 'busy' } });
+    expect(connection.findServed('one', call)).toBe(opened);
+    receive({ method: 'said', params: { session: 'one', ...said } });
+    expect(connection.findServed('one', call)).toBeUndefined();
+  });
+
+  it('is not taken for what another config would make of it', () => {
+    shared.borrow().keepServed(opened, call);
+    const other = { ...call, params: { ...call.params, model: 'another' } };
+    expect(shared.borrow().findServed('one', other)).toBeUndefined();
+    expect(shared.borrow().findServed('one', call)).toBe(opened);
+  });
+});
+
 describe('a connection that several sessions share', () => {
   it('tells each what is said of it alone', () => {
     const [one, other] = [hear('one'), hear('other')];

@@ -1,4 +1,9 @@
-import type { ServedFrame, ServedPane, ServedRequest } from '../../spec/served-pane.js';
+import type {
+  OpenedServedSession,
+  ServedFrame,
+  ServedPane,
+  ServedRequest,
+} from '../../spec/served-pane.js';
 import { JsonRpcConnection, type JsonRpcRequest } from '../json-rpc/json-rpc-connection.js';
 import type { WebSocketChannel } from '../json-rpc/web-socket-channel.js';
 import { ServerConnection } from './server-connection.js';
@@ -32,6 +37,11 @@ export class SharedConnection {
   >();
   /** Sessions that were listened to, and maybe will be again: what they ask waits for that. */
   readonly #known = new Set<string>();
+  /** Sessions that the server tells this connection of, as it opened them, until it says that something changed. */
+  readonly #served = new Map<
+    string,
+    { readonly opened: OpenedServedSession; readonly by: string }
+  >();
   readonly #borrowed = new Set<ServerConnection>();
   readonly #onUse: (isUsed: boolean) => void;
 
@@ -66,6 +76,21 @@ export class SharedConnection {
     this.#known.add(nativeSessionId);
   }
 
+  /** How the session was opened over this very connection by the same call, where nothing was told since that changes it. */
+  findServed(nativeSessionId: string, by: string): OpenedServedSession | undefined {
+    const served = this.#served.get(nativeSessionId);
+    return served?.by === by ? served.opened : undefined;
+  }
+
+  keepServed(opened: OpenedServedSession, by: string): void {
+    this.#served.set(opened.nativeSessionId, { opened, by });
+  }
+
+  /** The session is opened anew the next time. */
+  forgetServed(nativeSessionId: string): void {
+    this.#served.delete(nativeSessionId);
+  }
+
   listen(listener: SessionListener): () => void {
     const { nativeSessionId } = listener;
     const listeners = this.#listeners.get(nativeSessionId) ?? new Set();
@@ -93,6 +118,8 @@ export class SharedConnection {
 
   #route(frame: ServedFrame): void {
     this.#remember(frame);
+    const isChanged = frame.isReset === true || frame.activity === 'unloaded';
+    if (isChanged && frame.nativeSessionId !== undefined) this.forgetServed(frame.nativeSessionId);
     const listeners = this.#listenersOf(frame.nativeSessionId);
     for (const listener of listeners) listener.onFrame(frame);
     if (frame.settledRequest === undefined) return;
