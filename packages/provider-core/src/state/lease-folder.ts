@@ -8,7 +8,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { readdir, unlink, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { syncContent } from './disk.js';
@@ -24,7 +24,7 @@ export interface LeaseOwnerRecord {
   readonly bootId: string;
   readonly pidNamespace: string;
   readonly startTime: string;
-  /** ISO 8601, for people. */
+  /** ISO 8601, for people: since when this process has had it, turn after turn. */
   readonly since: string;
 }
 
@@ -84,9 +84,63 @@ export async function takeGeneration(
   owner: LeaseOwnerRecord,
 ): Promise<boolean> {
   await ensurePrivateDir(dir);
+  const again = takeAgain(dir, number, owner);
+  const isTaken = again ?? (await fillGeneration(dir, number, owner));
+  if (isTaken && number % PRUNE_EVERY === 0) pruneGenerations(dir, number);
+  return isTaken;
+}
+
+interface FilledGeneration {
+  readonly number: number;
+  readonly owner: LeaseOwnerRecord;
+  readonly text: string;
+}
+
+/** By folder, the last generation that this process took. */
+const ownGenerations = new Map<string, FilledGeneration>();
+const MAX_REMEMBERED = 500;
+
+function rememberOwn(dir: string, own: FilledGeneration): void {
+  ownGenerations.delete(dir);
+  ownGenerations.set(dir, own);
+  const [oldest] = ownGenerations.keys();
+  if (ownGenerations.size > MAX_REMEMBERED && oldest !== undefined) ownGenerations.delete(oldest);
+}
+
+/**
+ * Takes the generation after one of our own by another link to the same file: what is in it is on the disk already, which
+ * need not be waited for again. Nothing is said where that cannot be done.
+ */
+function takeAgain(dir: string, number: number, owner: LeaseOwnerRecord): boolean | undefined {
+  const own = ownGenerations.get(dir);
+  if (own?.number !== number - 1 || !isSameOwner(own.owner, owner)) return undefined;
+  const path = join(dir, String(own.number));
+  try {
+    // Somebody may have removed the folder and begun it anew.
+    if (readFileSync(path, 'utf8') !== own.text) return undefined;
+    linkSync(path, join(dir, String(number)));
+  } catch (error) {
+    return errorCode(error) === 'EEXIST' ? false : undefined;
+  }
+  faultPoint('lease:linked');
+  rememberOwn(dir, { ...own, number });
+  return true;
+}
+
+function isSameOwner(one: LeaseOwnerRecord, other: LeaseOwnerRecord): boolean {
+  const since = '';
+  return JSON.stringify({ ...one, since }) === JSON.stringify({ ...other, since });
+}
+
+async function fillGeneration(
+  dir: string,
+  number: number,
+  owner: LeaseOwnerRecord,
+): Promise<boolean> {
+  const text = `${JSON.stringify(z.encode(leaseOwnerCodec, owner))}\n`;
   const temporary = join(dir, `.${randomBytes(8).toString('hex')}.tmp`);
   try {
-    await writeOwner(temporary, owner);
+    await writeOwner(temporary, text);
     faultPoint('lease:filled');
     linkSync(temporary, join(dir, String(number)));
     faultPoint('lease:linked');
@@ -97,14 +151,14 @@ export async function takeGeneration(
   } finally {
     removeIfThere(temporary);
   }
-  if (number % PRUNE_EVERY === 0) await pruneGenerations(dir, number);
+  rememberOwn(dir, { number, owner, text });
   return true;
 }
 
-async function writeOwner(path: string, owner: LeaseOwnerRecord): Promise<void> {
+async function writeOwner(path: string, text: string): Promise<void> {
   const file = openSync(path, 'wx', 0o600);
   try {
-    writeFileSync(file, `${JSON.stringify(z.encode(leaseOwnerCodec, owner))}\n`);
+    writeFileSync(file, text);
     // Else a power cut leaves an empty file, whose owner nobody could judge.
     await syncContent(file);
   } finally {
@@ -144,10 +198,17 @@ export async function readHeartbeat(dir: string, number: number): Promise<string
   }
 }
 
-async function pruneGenerations(dir: string, newest: number): Promise<void> {
-  const names = await readdir(dir).catch(() => []);
-  const old = names.filter((name) => isLeaving(name, newest - KEPT_GENERATIONS));
-  await Promise.all(old.map((name) => unlink(join(dir, name)).catch(() => {})));
+function pruneGenerations(dir: string, newest: number): void {
+  const old = listNames(dir).filter((name) => isLeaving(name, newest - KEPT_GENERATIONS));
+  for (const name of old) removeIfThere(join(dir, name));
+}
+
+function listNames(dir: string): readonly string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
 }
 
 /** A generation, mark or sign of life that is old enough, or a temporary file, whose owner would just try again. */
