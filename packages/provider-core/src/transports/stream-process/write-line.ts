@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { TimedOutError } from '../../errors/turn-error.js';
 import { endProcesses, type FoundProcess } from '../../state/process-tree.js';
@@ -32,7 +32,11 @@ export async function writeLine(
   const outcome =
     fd === undefined
       ? 'no_process'
-      : await writeInTime(fd, `\n${line}\n`, { deadlineMs, signal, clock: context.clock });
+      : await writeOut(fd, Buffer.from(`\n${line}\n`), {
+          deadlineMs,
+          signal,
+          clock: context.clock,
+        });
   if (outcome === 'written') return outcome;
   // Half of a line is in there, or its input is gone: nothing more can be said to this process.
   await endProcesses([process], { graceMs: 0 });
@@ -54,9 +58,35 @@ function openInput(path: string): number | undefined {
   }
 }
 
+/** What the pipe takes at once is in it at once; for the rest the process is waited for. */
+async function writeOut(
+  fd: number,
+  bytes: Buffer,
+  limits: { readonly deadlineMs: number; readonly clock: Clock } & WriteLimits,
+): Promise<'written' | 'no_process' | 'late'> {
+  const taken = writeNow(fd, bytes);
+  if (typeof taken === 'number' && taken < bytes.length) {
+    return writeInTime(fd, bytes.subarray(taken), limits);
+  }
+  closeSync(fd);
+  return taken === 'no_process' ? taken : 'written';
+}
+
+function writeNow(fd: number, bytes: Buffer): number | 'no_process' {
+  try {
+    return writeSync(fd, bytes);
+  } catch (error) {
+    const code = errorCode(error) ?? '';
+    if (code === 'EAGAIN') return 0;
+    if (NO_READER.has(code)) return 'no_process';
+    closeSync(fd);
+    throw error;
+  }
+}
+
 async function writeInTime(
   fd: number,
-  text: string,
+  bytes: Buffer,
   {
     deadlineMs,
     signal,
@@ -71,7 +101,7 @@ async function writeInTime(
   );
   const socket = openPipe(fd);
   try {
-    return await Promise.race([writeWhole(socket, text), isLate]);
+    return await Promise.race([writeWhole(socket, bytes), isLate]);
   } finally {
     written.abort();
     socket.destroy();
@@ -87,12 +117,12 @@ function openPipe(fd: number): Socket {
   }
 }
 
-function writeWhole(socket: Socket, text: string): Promise<'written' | 'no_process'> {
+function writeWhole(socket: Socket, bytes: Buffer): Promise<'written' | 'no_process'> {
   return new Promise((resolve, reject) => {
     socket.once('error', (error) => {
       if (NO_READER.has(errorCode(error) ?? '')) resolve('no_process');
       else reject(error);
     });
-    socket.end(text, () => resolve('written'));
+    socket.end(bytes, () => resolve('written'));
   });
 }
