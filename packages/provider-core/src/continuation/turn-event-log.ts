@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { isFinalEvent, type TurnEvent, type TurnEventBody } from '../spec/turn-event.js';
 import { appendTurnEvent, followTurnEvents, readTurnEvents } from '../state/turn-events.js';
+import { WriteBell } from '../state/write-bell.js';
 import { type Clock, isoInstant } from '../time/clock.js';
 
 /**
@@ -17,6 +18,7 @@ export class TurnEventLog {
   #pending: TurnEvent[] = [];
   #writes: Promise<void> = Promise.resolve();
   #isOver = false;
+  readonly #written = new WriteBell();
   readonly #closed = new AbortController();
 
   constructor(turnId: string, clock: Clock) {
@@ -87,7 +89,8 @@ export class TurnEventLog {
     let next = from;
     try {
       if (!this.#closed.signal.aborted) {
-        for await (const event of followTurnEvents(path, { from, signal: stop.signal })) {
+        const options = { from, signal: stop.signal, changes: this.#written.listen() };
+        for await (const event of followTurnEvents(path, options)) {
           next = event.sequence + 1;
           yield event;
         }
@@ -105,6 +108,7 @@ export class TurnEventLog {
       .then(() => appendTurnEvent(path, event))
       .catch(() => {
         this.#pending.push(event);
-      });
+      })
+      .then(() => this.#written.ring());
   }
 }

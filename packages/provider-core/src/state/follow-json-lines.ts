@@ -21,6 +21,16 @@ export interface FollowOptions {
   readonly fileId?: string | undefined;
   readonly signal: AbortSignal;
   readonly clock?: Clock | undefined;
+  /** Who tells of what is appended; the system when absent. */
+  readonly changes?: FileChanges | undefined;
+}
+
+/** Tells a follower that there may be more to read. */
+export interface FileChanges extends Disposable {
+  /** From here on no change is missed. */
+  readonly arm: () => void;
+  /** Resolves at the next change, at once when there was one since, or when the signal aborts. */
+  readonly nextChange: (signal: AbortSignal, clock: Clock) => Promise<void>;
 }
 
 /**
@@ -29,10 +39,10 @@ export interface FollowOptions {
  */
 export async function* followJsonLines(
   path: string,
-  { fromByte = 0, fileId, signal, clock = systemClock }: FollowOptions,
+  { fromByte = 0, fileId, signal, clock = systemClock, changes }: FollowOptions,
 ): AsyncGenerator<FollowedLine, void, undefined> {
   using file = new FollowedFile(path, fromByte, fileId);
-  using watcher = new PathWatcher(path);
+  using watcher = changes ?? new PathWatcher(path);
   while (!signal.aborted) {
     // Before reading, so that what is appended while we read wakes us again.
     watcher.arm();
@@ -125,7 +135,7 @@ class FollowedFile implements Disposable {
 }
 
 /** Tells that something happened at a path. Watches the folder, since a watched file is deaf after a rename. */
-class PathWatcher implements Disposable {
+class PathWatcher implements FileChanges {
   readonly #path: string;
   #watcher: FSWatcher | undefined;
   #folderId: string | undefined;

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { TurnEvent } from '../spec/turn-event.js';
 import type { Clock } from '../time/clock.js';
-import { followJsonLines } from './follow-json-lines.js';
+import { type FileChanges, followJsonLines } from './follow-json-lines.js';
 import { endsTorn, readJsonLines } from './json-lines.js';
 import { ensurePrivateDirNow } from './private-dir.js';
 import { writeError } from './state-error.js';
@@ -43,14 +43,16 @@ export interface FollowTurnEventsOptions {
   readonly from: number;
   readonly signal: AbortSignal;
   readonly clock?: Clock | undefined;
+  /** Given by whoever writes the events in this process. */
+  readonly changes?: FileChanges | undefined;
 }
 
 /** The turn's events from a sequence on, then each new one, until the signal aborts. Reads at the reader's pace. */
 export async function* followTurnEvents(
   path: string,
-  { from, signal, clock }: FollowTurnEventsOptions,
+  { from, signal, clock, changes }: FollowTurnEventsOptions,
 ): AsyncGenerator<TurnEvent, void, undefined> {
-  for await (const line of followJsonLines(path, { signal, clock })) {
+  for await (const line of followJsonLines(path, { signal, clock, changes })) {
     const event = line.replaced ? undefined : decodeTurnEvent(line.value);
     if (event && event.sequence >= from) yield event;
   }
