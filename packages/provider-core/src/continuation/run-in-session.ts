@@ -33,6 +33,7 @@ export async function runInSession(turn: SessionTurn): Promise<TurnResult> {
   const replayed = await replay(turn, seen, paths.events);
   if (replayed) return replayed;
   await useWayOf(turn, seen);
+  const { revision } = session.record;
 
   await using lease = await takeSessionLease(session, options, live.interrupted);
   await session.take(lease);
@@ -40,7 +41,10 @@ export async function runInSession(turn: SessionTurn): Promise<TurnResult> {
   checkSameMessage(journal, live.turnId, digest);
   const outcome = await replay(turn, journal, paths.events);
   if (outcome) return outcome;
-  await useWayOf(turn, journal);
+  // Chosen anew where another owner came between: session and turn are what they were else.
+  const isAsSeen =
+    session.record.revision === revision && journal.entries.length === seen.entries.length;
+  if (!isAsSeen) await useWayOf(turn, journal);
   await live.attachEvents(paths.events, { replay: false });
   live.publishHandle(session.handle());
   await giveNotices(turn);

@@ -41,6 +41,9 @@ export async function runTurn(run: TurnRun): Promise<TurnResult> {
     throw uncertain(await situationOf(run));
   } catch (error) {
     throw await settleError(run, error);
+  } finally {
+    // One that the turn did not wait for must not reach the disk when the lease is another's.
+    await run.session.saved();
   }
 }
 

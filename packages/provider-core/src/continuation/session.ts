@@ -46,6 +46,7 @@ export class Session {
   #record: LaunchRecord;
   #way: Way;
   #fence: LeaseFence | undefined;
+  #saving: Promise<void> = Promise.resolve();
 
   constructor(parts: SessionParts) {
     this.definition = parts.definition;
@@ -131,8 +132,17 @@ export class Session {
     });
   }
 
-  /** Changes the launch record on disk; the handle's revision grows with it. */
-  async save(change: Partial<LaunchRecord>): Promise<void> {
+  /**
+   * Changes the launch record on disk, after the changes that were begun before; the handle's revision grows with it. The
+   * record is replaced once `after` has resolved, and stays as it is when that rejects.
+   */
+  save(change: Partial<LaunchRecord>, after?: Promise<void>): Promise<void> {
+    const saved = this.#saving.then(() => this.#save(change, after));
+    this.#saving = saved.catch(() => {});
+    return saved;
+  }
+
+  async #save(change: Partial<LaunchRecord>, after: Promise<void> | undefined): Promise<void> {
     refuseFenced(this.#fence);
     const next: LaunchRecord = {
       ...this.#record,
@@ -141,8 +151,18 @@ export class Session {
       revision: this.#record.revision + 1,
       updatedAt: isoInstant(this.clock),
     };
-    await saveLaunchRecord(this.layout, next);
+    await saveLaunchRecord(this.layout, next, { beforeInstall: () => this.#mayReplace(after) });
     this.#record = next;
+  }
+
+  /** Resolves once every change that was begun is on disk, or has failed: until then the lease is not to be given back. */
+  async saved(): Promise<void> {
+    await this.#saving;
+  }
+
+  async #mayReplace(after: Promise<void> | undefined): Promise<void> {
+    await after;
+    refuseFenced(this.#fence);
   }
 
   /** Reads the launch record again: under the lease it is the last owner's. The caller's volatile settings stay. */

@@ -29,7 +29,7 @@ export async function settleCompleted(run: TurnRun, completed: CompletedTurn): P
   if (lastEntry(journal.entries, 'ended')) return turnResult(run, completed);
   run.trace.enter('settle');
   faultPoint('before_ended');
-  await journal.append(
+  const journaled = journal.append(
     {
       step: 'ended',
       at: isoInstant(session.clock),
@@ -37,12 +37,19 @@ export async function settleCompleted(run: TurnRun, completed: CompletedTurn): P
     },
     { sync: true },
   );
-  await session.save({
-    status: 'idle',
-    acknowledged: true,
-    ...(completed.sessionUsage === undefined ? {} : { sessionUsage: completed.sessionUsage }),
-    lastTurnId: run.parentTurnId ?? message.turnId,
-  });
+  // Both go to the disk at the same time; the record changes once the journal is there.
+  const saved = session.save(
+    {
+      status: 'idle',
+      acknowledged: true,
+      ...(completed.sessionUsage === undefined ? {} : { sessionUsage: completed.sessionUsage }),
+      lastTurnId: run.parentTurnId ?? message.turnId,
+    },
+    journaled,
+  );
+  await Promise.allSettled([journaled, saved]);
+  await journaled;
+  await saved;
   faultPoint('ended');
   return turnResult(run, completed);
 }
@@ -70,6 +77,7 @@ export async function settleError(run: TurnRun, thrown: unknown): Promise<unknow
   if (journal.entries.length > 0) {
     // A state directory that cannot be written must not hide the error that was first.
     await journal.append(settledEntry(run, error), { sync: true }).catch(() => {});
+    await session.saved();
     const observation = await session
       .observe()
       .catch((): ProcessObservation => ({ state: 'unknown', why: 'it could not be looked for' }));

@@ -184,12 +184,17 @@ export class TurnWatch {
         { sync: false },
       );
     }
-    await session.save({
+    const { acknowledged } = session.record;
+    const saved = session.save({
       acknowledged: true,
       status: 'active',
       lastTurnId: parentTurnId ?? message.turnId,
       ...(this.#open.tmuxSession === undefined ? {} : { tmuxSession: this.#open.tmuxSession }),
     });
+    // From its first message on a session can be continued, so that one is waited for. Later ones tell where it stands: the
+    // answer need not wait for that, the turn's end does, since each save waits for the one before.
+    if (!acknowledged) await saved;
+    else saved.catch((error: unknown) => session.logger.warn({ err: error }, 'record not saved'));
     this.#run.trace.enter('wait');
     faultPoint('accepted');
   }

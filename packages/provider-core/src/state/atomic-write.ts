@@ -21,8 +21,8 @@ export interface AtomicWriteOptions {
   readonly mode?: number | undefined;
   /** Whether it must survive a power cut; true when absent. */
   readonly durable?: boolean | undefined;
-  /** Called when only the last step is left; what it throws stops the write, and nothing has changed. */
-  readonly beforeInstall?: (() => void) | undefined;
+  /** Called when only the last step is left; what it throws, or rejects with, stops the write, and nothing has changed. */
+  readonly beforeInstall?: (() => void | Promise<void>) | undefined;
 }
 
 /**
@@ -62,7 +62,9 @@ async function installFile(
   const temporary = join(folder, temporaryName(basename(path)));
   try {
     await writeNew(temporary, content, { mode, durable });
-    beforeInstall?.();
+    const isAllowed = beforeInstall?.();
+    // Not awaited where there is nothing to await: nothing may come between a check and what it allows.
+    if (isAllowed) await isAllowed;
     const isInstalled = install(temporary, path);
     faultPoint('atomic-write:renamed');
     if (!durable) return isInstalled;

@@ -5,7 +5,12 @@ import type { Way } from '../spec/capabilities.js';
 import type { HandleStatus, Transport } from '../spec/provider-session-handle.js';
 import type { PermissionLevel, SessionConfig } from '../spec/session-config.js';
 import type { Usage } from '../spec/turn.js';
-import { moveAside, readJsonFile, writeFileAtomic } from './atomic-write.js';
+import {
+  type AtomicWriteOptions,
+  moveAside,
+  readJsonFile,
+  writeFileAtomic,
+} from './atomic-write.js';
 import { launchRecordCodec } from './launch-record.wire.js';
 import type { StateLayout } from './state-layout.js';
 
@@ -74,9 +79,14 @@ export async function peekLaunchRecord(
 }
 
 /** Replaces the session's launch record. */
-export async function saveLaunchRecord(layout: StateLayout, record: LaunchRecord): Promise<void> {
+export async function saveLaunchRecord(
+  layout: StateLayout,
+  record: LaunchRecord,
+  options: Pick<AtomicWriteOptions, 'beforeInstall'> = {},
+): Promise<void> {
   const path = layout.launchRecord(record.provider, record.nativeSessionId);
-  await writeFileAtomic(path, `${JSON.stringify(z.encode(launchRecordCodec, record), null, 2)}\n`);
+  const json = z.encode(launchRecordCodec, record);
+  await writeFileAtomic(path, `${JSON.stringify(json, null, 2)}\n`, options);
 }
 
 function refuseNewerSchema(path: string, value: unknown): void {
