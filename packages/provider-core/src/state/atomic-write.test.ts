@@ -40,6 +40,30 @@ describe('writeFileAtomic', () => {
     expect(steps.filter((step) => step.endsWith('synced'))).toHaveLength(2);
   });
 
+  it('replaces nothing before what it is to wait for has come, and nothing at all when that fails', async () => {
+    const path = join(await temporaryDir(), 'record.json');
+    await writeFileAtomic(path, 'old');
+    let come: () => void = () => {};
+    const awaited = new Promise<void>((resolve) => {
+      come = resolve;
+    });
+    const synced = new Promise<void>((resolve) => {
+      setFaultHook((step) => {
+        if (step === 'atomic-write:synced') resolve();
+      });
+    });
+    const written = writeFileAtomic(path, 'new', { beforeInstall: () => awaited });
+    await synced;
+    expect(await readFile(path, 'utf8')).toBe('old');
+    come();
+    await written;
+    expect(await readFile(path, 'utf8')).toBe('new');
+    const fail = () => Promise.reject(new TypeError('planted'));
+    const refused = writeFileAtomic(path, 'newer', { beforeInstall: fail });
+    await expect(refused).rejects.toThrow('planted');
+    expect(await readFile(path, 'utf8')).toBe('new');
+  });
+
   it('makes files 0600 and folders 0700', async () => {
     const dir = await temporaryDir();
     const path = join(dir, 'a', 'b', 'record.json');

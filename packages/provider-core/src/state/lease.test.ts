@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Clock } from '../time/clock.js';
 import { waitUntil } from '../time/wait-until.js';
+import { setFaultHook } from './fault-point.js';
 import { acquireLease, type Lease, readLeaseOwner } from './lease.js';
 import {
   type LeaseOwnerRecord,
@@ -129,6 +130,32 @@ describe('acquireLease', () => {
     expect(Math.min(...numbers)).toBe(97);
     expect(Math.max(...numbers)).toBe(160);
     expect(await readdir(dir)).not.toContain('.0123.tmp');
+  });
+
+  it('waits for the disk once for turn after turn of one owner, and again after another', async () => {
+    const dir = await leaseFolder();
+    const steps: string[] = [];
+    setFaultHook((step) => steps.push(step));
+    onTestFinished(() => setFaultHook(undefined));
+    for (let round = 0; round < 3; round++) await (await take(dir)).release();
+    expect(steps.filter((step) => step === 'lease:filled')).toHaveLength(1);
+    expect(steps.filter((step) => step === 'lease:linked')).toHaveLength(3);
+
+    await takeGeneration(dir, 4, ownerRecord({ bootId: 'an-earlier-boot' }));
+    expect((await take(dir)).token).toBe(5);
+    expect(steps.filter((step) => step === 'lease:filled')).toHaveLength(3);
+    expect(await readLeaseOwner(dir)).toMatchObject({ state: 'held', owner: own });
+  });
+
+  it('fills its record anew where the folder was removed and begun by another', async () => {
+    const dir = await leaseFolder();
+    await (await take(dir)).release();
+    await rm(dir, { recursive: true });
+    await mkdir(dir, { recursive: true });
+    await writeFile(join(dir, '1'), JSON.stringify({ pid: 1 }));
+    await writeFile(join(dir, '1.released'), '');
+    expect((await take(dir)).token).toBe(2);
+    expect(await readLeaseOwner(dir)).toMatchObject({ state: 'held', owner: own });
   });
 
   it('gives signs of life while it is held, and none after', async () => {
