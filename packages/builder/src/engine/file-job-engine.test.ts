@@ -108,6 +108,35 @@ it('asks less and less often for jobs that others hold, and never for parked one
   expect(reads).toBeLessThanOrEqual(300);
 });
 
+it('begins nothing that a peer parked or put off since it was read', async () => {
+  const { clock, open } = await createBench();
+  const gate = new AbortController();
+  const notBefore = new Date(clock.wall + HOUR).toISOString();
+  const peer = open(async ({ id }) => {
+    await new Promise((resolve) => gate.signal.addEventListener('abort', resolve));
+    return { state: id === 'parked' ? 'parked' : 'later', reason: 'wait', notBefore };
+  });
+  await peer.start();
+  for (const id of ['parked', 'later']) await peer.enqueue('work', id, null);
+  await eventually(async () => {
+    const attempts = (await peer.list('work')).map(({ attempt }) => attempt);
+    expect(attempts).toEqual([1, 1]);
+  });
+  const ran: string[] = [];
+  const engine = open(async ({ id }) => {
+    ran.push(id);
+    return { state: 'done' };
+  });
+  const { left } = await engine.start();
+  expect(left.map(({ reason }) => reason)).toEqual(['live_owner', 'live_owner']);
+  gate.abort();
+  await peer.stop();
+  for (let second = 0; second < 20; second += 1) await clock.pass(1_000);
+  expect(ran).toEqual([]);
+  await clock.passUntil(60_000, () => ran.length > 0);
+  expect(ran).toEqual(['later']);
+});
+
 it('keeps what a handler said while the disk is full, and runs the job once', async () => {
   const { clock, store, warnings, open } = await createBench();
   let ran = 0;

@@ -1,6 +1,7 @@
 import type { BegunJob } from './claim-job.js';
 import type { JobOutcome } from './job-engine.js';
 import type { JobRecord } from './job-record.js';
+import type { JobNote } from './job-record.wire.js';
 import { createJob, readNote, takeJobAway, writeJob } from './job-store.js';
 import type { QueueAccess, QueueContext } from './queue-context.js';
 import { recordAfter } from './record-after.js';
@@ -11,39 +12,54 @@ export async function settleJob(
   { record, lease }: BegunJob,
   outcome: JobOutcome,
 ): Promise<JobRecord | undefined> {
-  const { store, keys, clock, maxAttempts, stopping } = context;
+  const { keys, clock, maxAttempts, stopping } = context;
   if (await readNote(context, keys.cancel(record.order))) {
     await takeJobAway(context, record, lease);
     return undefined;
   }
-  if (outcome.state === 'done') {
-    await store.remove(keys.job(record.id), { lease });
-    return await answerWake(context, record);
-  }
+  if (outcome.state === 'done') return await endJob(context, { record, lease });
   const after = { now: clock.now(), maxAttempts, wasStopped: stopping.aborted };
   const next = recordAfter(record, outcome, after);
   await writeJob(context, next, lease);
   return next;
 }
 
-/** A wake that came while the job ran: it is begun once more, as a new job, so that nothing is overlooked. */
+/** Takes a job away that is done, unless a wake came while it ran: then it is begun once more, and nothing is overlooked. */
+async function endJob(
+  context: QueueContext,
+  { record, lease }: BegunJob,
+): Promise<JobRecord | undefined> {
+  const { store, keys } = context;
+  const wake = keys.wake(record.order);
+  const note = await readNote(context, wake);
+  if (!note) {
+    await store.remove(keys.job(record.id), { lease });
+    return await answerWake(context, record);
+  }
+  const next = renewJob(context, record, note);
+  await writeJob(context, next, lease);
+  await store.remove(wake);
+  return next;
+}
+
+/** A wake that came too late to be seen by the run it was for: the job is enqueued once more. */
 export async function answerWake(
   context: QueueAccess,
-  { id, order, queue }: Pick<JobRecord, 'id' | 'order' | 'queue'>,
+  job: Pick<JobRecord, 'id' | 'order' | 'queue'>,
 ): Promise<JobRecord | undefined> {
-  const key = context.keys.wake(order);
-  const note = await readNote(context, key);
+  const wake = context.keys.wake(job.order);
+  const note = await readNote(context, wake);
   if (!note) return undefined;
-  const payload = note.payload ?? null;
-  const next: JobRecord = {
-    queue,
-    id,
-    payload,
-    attempt: 0,
-    state: 'waiting',
-    ...context.orders.next(),
-  };
+  const next = renewJob(context, job, note);
   const isNew = await createJob(context, next);
-  await context.store.remove(key);
+  await context.store.remove(wake);
   return isNew ? next : undefined;
+}
+
+function renewJob(
+  { orders }: QueueAccess,
+  { queue, id }: Pick<JobRecord, 'id' | 'queue'>,
+  { payload = null }: JobNote,
+): JobRecord {
+  return { queue, id, payload, ...orders.next(), attempt: 0, state: 'waiting' };
 }
