@@ -49,6 +49,7 @@ describe('a process killed while it replaces a record', () => {
 
 describe('a process killed while it creates a record', () => {
   it.each([
+    ['store:folder-made', true],
     ['atomic-write:synced', true],
     ['atomic-write:renamed', false],
     ['store:after-write:notification', false],

@@ -30,6 +30,23 @@ describe('the file store', () => {
     }
   });
 
+  it('makes each new folder durable before anything stands in it', async () => {
+    const { store } = await temporaryStore();
+    const steps: string[] = [];
+    setFaultHook((step) => steps.push(step));
+    onTestFinished(() => setFaultHook(undefined));
+    await store.write(['runs', '1', 'main', 'run.json'], 1);
+    const made = Array.from({ length: 3 }, () => 'store:folder-made');
+    expect(steps.slice(0, 5)).toEqual([
+      'store:before-write:run/run.json',
+      ...made,
+      'atomic-write:created',
+    ]);
+    steps.length = 0;
+    await store.append(['runs', '1', 'main', 'events.jsonl'], 1);
+    expect(steps).not.toContain('store:folder-made');
+  });
+
   it('hides what a killed writer left, and no key can name it', async () => {
     const { dataDir, store } = await temporaryStore();
     await store.write(['a', 'record.json'], 1);

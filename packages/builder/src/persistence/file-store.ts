@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import {
   appendJsonLine,
   type Clock,
@@ -10,6 +10,7 @@ import {
   readError,
   SessionBusyError,
 } from '@holdfast/agent';
+import { ensureDurableFolder } from './durable-folder.js';
 import { observeFileLease, takeFileLease } from './file-lease.js';
 import { placeOf } from './file-place.js';
 import { describeKey } from './keys.js';
@@ -35,17 +36,19 @@ export function createFileStore(options: FileStoreOptions): Store {
   return {
     read: (key) => readRecord(files, key),
     write: (key, value, { mode, lease } = {}) =>
-      change(files, { key, what: 'write', lease }, (path, checkFence) =>
-        writeRecordFile(path, value, { mode, checkFence }),
-      ),
+      change(files, { key, what: 'write', lease }, async (path, checkFence) => {
+        await ensureDurableFolder(dirname(path));
+        return await writeRecordFile(path, value, { mode, checkFence });
+      }),
     remove: (key, { lease } = {}) =>
       change(files, { key, what: 'remove', lease }, (path) => removeRecordFile(path)),
     setAside: (key) => change(files, { key, what: 'set-aside' }, (path) => moveAside(path)),
     list: (prefix) => listNames(files, prefix),
     append: (key, entry, { lease, sync = true } = {}) =>
-      change(files, { key, what: 'append', lease }, (path) =>
-        appendJsonLine(path, checkSize(entry), { sync }),
-      ),
+      change(files, { key, what: 'append', lease }, async (path) => {
+        await ensureDurableFolder(dirname(path));
+        await appendJsonLine(path, checkSize(entry), { sync });
+      }),
     readLog: (key, { from, follow } = {}) =>
       readLogFile(() => findPlace(files, key), {
         from,
