@@ -1,7 +1,13 @@
 import { appendFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { type BuilderOptions, createBuilder } from '@holdfast/builder';
+import {
+  type Builder,
+  type BuilderOptions,
+  createBuilder,
+  type WorkflowRun,
+} from '@holdfast/builder';
 import { installFaults } from './harness/install-faults.js';
+import { waitFor } from './harness/wait-for.js';
 import { definePostStepWorkflow } from './workflows/post-step-workflow.js';
 import type { WorkflowCommand, WorkflowLine } from './workflows/workflow-command.js';
 import { POST_STEP_WORKFLOW } from './workflows/workflow-command.js';
@@ -51,17 +57,15 @@ async function serve(): Promise<void> {
         }),
       ]
     : await Promise.all((await builder.workflows.list()).map(builder.workflows.get));
-  await Promise.all(runs.map(watch));
+  await Promise.all(runs.map((run) => watch(builder, run)));
   // Whoever asked has seen the end: the sessions may go.
   await lines.next();
-  await builder.chats.close(desk.chatId);
+  await builder.chats.close(desk.chatId, { whenBusy: 'wait' });
   await builder.close();
   tell({ type: 'closed' });
 }
 
-type Run = Awaited<ReturnType<Awaited<ReturnType<typeof createBuilder>>['workflows']['get']>>;
-
-async function watch(run: Run): Promise<void> {
+async function watch(builder: Builder, run: WorkflowRun): Promise<void> {
   const following = new AbortController();
   const told = (async () => {
     for await (const event of run.events({ follow: following.signal })) {
@@ -69,6 +73,8 @@ async function watch(run: Run): Promise<void> {
     }
   })();
   const { outcome, executions } = await run.wait();
+  const isPending = async () => (await builder.notifications.list({ state: 'pending' })).length > 0;
+  await waitFor('everybody to be told', async () => !(await isPending()));
   following.abort();
   await told;
   tell({ type: 'ended', outcome, states: executions });

@@ -50,6 +50,10 @@ export async function finishWhatIsOwed(
   const services: WorkflowProcess[] = [];
   try {
     return await runScenario(subject, { cli, services, narrate });
+  } catch (error) {
+    // What is left over after a failure would hide its cause.
+    narrate('FAILED', String(error));
+    throw error;
   } finally {
     for (const service of services) await service.kill();
     await subject[Symbol.asyncDispose]();
