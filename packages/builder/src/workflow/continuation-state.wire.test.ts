@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { CONTINUATION_STATE_SCHEMA, type ContinuationState } from './continuation-state.js';
 import { decodeContinuationState, encodeContinuationState } from './continuation-state.wire.js';
 import { PHASES } from './phases.js';
@@ -162,5 +163,66 @@ describe('what is no state of ours', () => {
     ['a version that is no number', { schema_version: '1' }],
   ])('is damaged with %s', (_what, value) => {
     expect(decodeContinuationState(value, KEY)).toEqual({ unusable: 'damaged' });
+  });
+});
+
+/** What a reader of schema 1 takes in, from the table of its fields: it knows these keys and looks at no others. */
+const text = z.string().optional();
+const handleOfSchema1 = z.object({
+  agent_id: text,
+  session_id: text,
+  owner_id: text,
+  scope: text,
+  correlation_id: text,
+  provider: z
+    .object({
+      provider: text,
+      transport: text,
+      native_session_id: text,
+      tmux_session: text,
+      working_dir: text,
+      project_dir_id: text,
+      model: text,
+      status: text,
+    })
+    .optional(),
+});
+const phaseOfSchema1 = z.object({
+  status: z.enum([
+    'pending',
+    'running',
+    'waiting_for_lock',
+    'recovery_queued',
+    'completed',
+    'failed',
+    'skipped',
+  ]),
+  error: z.string().max(2_000).optional(),
+  agent_session_handle: handleOfSchema1.optional(),
+  updated_at: z.iso.datetime({ offset: true }),
+});
+const schema1 = z.object({
+  schema_version: z.number().int(),
+  workspace_path: text,
+  run_folder: text,
+  step_id: text,
+  step_path: text,
+  owner_kind: text,
+  agent_session_handle: handleOfSchema1.optional(),
+  phases: z.record(z.string(), phaseOfSchema1),
+  updated_at: z.iso.datetime({ offset: true }),
+});
+
+describe('a reader of schema 1', () => {
+  it('parses everything this version writes', () => {
+    const written = JSON.parse(golden('v2', 'all-phases'));
+    expect(schema1.parse(written).phases['main_execution']?.agent_session_handle).toEqual(
+      schema1.parse(written).agent_session_handle,
+    );
+    for (const name of ['running-main', 'waiting-for-lock', 'retired-phases', 'missing-keys']) {
+      const before = schema1.parse(JSON.parse(golden('v1', name)));
+      const after = schema1.parse(rewrite(readGolden(name)));
+      expect(after).toMatchObject({ ...before, schema_version: CONTINUATION_STATE_SCHEMA });
+    }
   });
 });
