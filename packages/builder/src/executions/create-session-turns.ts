@@ -10,7 +10,7 @@ import { ExecutionStoppedError, UnknownExecutionError } from '../workflow/workfl
 import { agentNotRegistered } from './create-execution-agent.js';
 import type { ExecutionContext } from './execution-context.js';
 import { readExecutionId } from './execution-key.js';
-import { findStop } from './execution-stop.js';
+import { findStop } from './stop-fence.js';
 import { type LiveExecution, openExecution } from './live-execution.js';
 import { findFirstTurn, runSessionTurn } from './run-session-turn.js';
 import type { SessionDelivery, SessionMessage, SessionTurns } from './session-turns.js';
@@ -41,7 +41,7 @@ async function sendToExecution(
   executionId: string,
   message: ExecutionMessage,
 ): Promise<SessionDelivery> {
-  if (message.whenBusy === 'steer' && (await steer(context, executionId, message.text))) {
+  if (message.whenBusy === 'steer' && (await steer(context, executionId, message))) {
     return { state: 'steered' };
   }
   const { signal } = message;
@@ -58,11 +58,12 @@ async function sendToExecution(
 async function steer(
   { notices }: ExecutionContext,
   executionId: string,
-  text: string,
+  { text, aroundSteer }: ExecutionMessage,
 ): Promise<boolean> {
   const turn = notices.find(executionId)?.turn();
   if (!turn) return false;
-  const { outcome, detail } = await turn.steer(text);
+  const put = () => turn.steer(text);
+  const { outcome, detail } = await (aroundSteer?.(put) ?? put());
   if (outcome === 'unknown') throw new UncertainDeliveryError({ what: detail, ...NOT_ASKED });
   return outcome !== 'refused';
 }

@@ -10,6 +10,15 @@ export interface SessionMessage {
   /** What to do while a turn of that session runs: wait for it, or put the text into it where its provider takes one. */
   readonly whenBusy: 'wait' | 'steer';
   readonly signal: AbortSignal;
+  /**
+   * Runs the putting of the text into a running turn, where no record of that session could be asked about it afterwards:
+   * whoever sends keeps on disk that it was begun. A session that records it itself calls `steer` alone.
+   */
+  readonly aroundSteer?:
+    | (<Result extends { readonly outcome: string }>(
+        steer: () => Promise<Result>,
+      ) => Promise<Result>)
+    | undefined;
 }
 
 /** How a message came into a session. */

@@ -70,16 +70,17 @@ async function tryTarget(
   const tried = beginTry(before);
   await held.change(target, tried);
   if (tried.state !== 'pending') return;
-  const result = await (target === 'session' ? sendToSession(request) : tellHandler(request));
-  if ('error' in result && request.signal.aborted) {
+  const result = await (target === 'session' ? sendToSession(request, held) : tellHandler(request));
+  const reached = held.current()[target];
+  if ('error' in result && request.signal.aborted && !reached.steering) {
     // We were told to stop; that says nothing about the target.
     await held.change(target, before);
     request.signal.throwIfAborted();
   }
-  await held.change(target, settleTry(tried, result, request.clock.now()));
+  await held.change(target, settleTry(reached, result, request.clock.now()));
 }
 
-async function sendToSession(request: DeliverRequest): Promise<TryResult> {
+async function sendToSession(request: DeliverRequest, held: HeldEntry): Promise<TryResult> {
   const { entry, sessions, whenBusy, signal } = request;
   if (!entry.target) throw new Error('unreachable: without a target nothing is pending');
   try {
@@ -89,11 +90,25 @@ async function sendToSession(request: DeliverRequest): Promise<TryResult> {
       text: entry.text,
       whenBusy,
       signal,
+      aroundSteer: (steer) => keepSteering(held, steer),
     });
     return { via: delivery.state === 'steered' ? 'steered' : 'turn' };
   } catch (error) {
-    return { error, verdict: judgeFailure(error, whenBusy) };
+    return { error, verdict: judgeFailure(error) };
   }
+}
+
+/** On disk before the text leaves us, and off it again only when the turn surely did not take it. */
+async function keepSteering<Result extends { readonly outcome: string }>(
+  held: HeldEntry,
+  steer: () => Promise<Result>,
+): Promise<Result> {
+  await held.change('session', { ...held.current().session, steering: true });
+  const result = await steer();
+  if (result.outcome !== 'refused') return result;
+  const { steering: _steering, ...rest } = held.current().session;
+  await held.change('session', rest);
+  return result;
 }
 
 async function tellHandler({ entry, onNotification, signal }: DeliverRequest): Promise<TryResult> {

@@ -17,22 +17,19 @@ const RETRY: FailureVerdict = { next: 'retry' };
 const GIVE_UP: FailureVerdict = { next: 'give_up' };
 
 /** Judges the error of one try. Pure. */
-export function judgeFailure(error: unknown, whenBusy: 'wait' | 'steer'): FailureVerdict {
+export function judgeFailure(error: unknown): FailureVerdict {
   // A chat or execution that is not there, is stopped, or whose agent nobody registered; a handle that finds nothing.
   if (isContinuationError(error) || isChatError(error) || isWorkflowError(error)) return GIVE_UP;
-  return isTurnError(error) ? judgeTurnError(error, whenBusy) : RETRY;
+  return isTurnError(error) ? judgeTurnError(error) : RETRY;
 }
 
-function judgeTurnError(error: TurnError, whenBusy: 'wait' | 'steer'): FailureVerdict {
+function judgeTurnError(error: TurnError): FailureVerdict {
   switch (error.kind) {
     case 'rate_limited':
       return { next: 'wait', until: error.resetAt };
     case 'auth_required':
     case 'session_busy':
       return { next: 'wait' };
-    case 'uncertain_delivery':
-      // A turn is looked up under its id and never sent twice. A text put into a running turn has no id there.
-      return whenBusy === 'wait' ? RETRY : GIVE_UP;
     case 'turn_interrupted':
       if (!error.isFinal) return RETRY;
       return error.inHistory ? { next: 'delivered' } : GIVE_UP;
@@ -44,6 +41,7 @@ function judgeTurnError(error: TurnError, whenBusy: 'wait' | 'steer'): FailureVe
     case 'history_rejected':
     case 'native_history_missing':
       return GIVE_UP;
+    // An uncertain message among them: it is looked up under its id, and never sent twice.
     default:
       return RETRY;
   }

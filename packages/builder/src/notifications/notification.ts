@@ -41,6 +41,8 @@ export interface DeliveryState {
   readonly attempts: number;
   /** How often in a row the session could not take it yet: busy, limited or signed out. No attempt is counted for these. */
   readonly waits?: number | undefined;
+  /** A text is being put into a running turn that keeps no record of it: found so after a crash, it is uncertain. */
+  readonly steering?: boolean | undefined;
   /** ISO 8601; not tried again before. */
   readonly notBefore?: string | undefined;
   /** Why the last try failed. */

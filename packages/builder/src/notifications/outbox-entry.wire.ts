@@ -11,6 +11,7 @@ const deliveryCodec = snakeCaseCodec({
   state: z.enum(['none', 'pending', 'delivered', 'dead_letter']),
   attempts: z.number().int().min(0),
   waits: z.number().int().min(0).optional(),
+  steering: z.boolean().optional(),
   not_before: z.string().optional(),
   error: z.looseObject({ family: z.string(), kind: z.string(), message: z.string() }).optional(),
   via: z.enum(['turn', 'steered', 'handler']).optional(),

@@ -1,77 +1,37 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   AuthRequiredError,
-  type Clock,
   NonContinuableError,
   RateLimitedError,
   SessionBusyError,
   StaleHandleError,
-  systemClock,
   TimedOutError,
   UncertainDeliveryError,
 } from '@holdfast/agent';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UnknownChatError } from '../chat/chat-error.js';
-import { createFileStore } from '../persistence/file-store.js';
-import { keys } from '../persistence/keys.js';
-import type { Store } from '../persistence/store.js';
-import { Crash, dieAfterWrite } from './__fixtures__/crashing-store.js';
+import type { SessionMessage } from '../executions/session-turns.js';
 import {
-  createRecordingSessions,
-  type RecordingSessions,
-} from './__fixtures__/recording-sessions.js';
+  about,
+  createOutboxWorld,
+  DRAFT,
+  ID,
+  NEVER,
+  type OutboxWorld,
+  START,
+} from './__fixtures__/outbox-world.js';
+import type { RecordingSessions } from './__fixtures__/recording-sessions.js';
 import type { Notification } from './notification.js';
-import { createOutbox, type Outbox, type OutboxOptions } from './outbox.js';
 
-const NEVER = new AbortController().signal;
-const START = Date.parse('2026-01-02T03:04:05.000Z');
-
-let dir = '';
-let store: Store;
-let nowMs = START;
+let world: OutboxWorld;
 let sessions: RecordingSessions;
-
-/** A wall clock that a test sets; waits are real. */
-const clock: Clock = { ...systemClock, now: () => nowMs };
+const open: OutboxWorld['open'] = (options) => world.open(options);
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'holdfast-'));
-  store = createFileStore({ dataDir: dir });
-  nowMs = START;
-  sessions = createRecordingSessions();
+  world = await createOutboxWorld();
+  sessions = world.sessions;
 });
 
-afterEach(async () => {
-  await store[Symbol.asyncDispose]();
-  await rm(dir, { recursive: true, force: true });
-});
-
-const open = (options: Partial<OutboxOptions> = {}): Outbox =>
-  createOutbox({ store, sessions, clock, ...options });
-
-const about = (executionId: string): Notification => ({
-  notificationId: `${executionId}~completed`,
-  executionId,
-  outcome: 'completed',
-  text: `[AUTO-NOTIFICATION] ${executionId} completed.\nResult: fine`,
-  target: { kind: 'chat', chatId: 'boss' },
-  at: '2026-01-02T03:04:05.000Z',
-});
-
-const ID = '1~main~draft~completed';
-const DRAFT = about('1~main~draft');
-
-/** Delivers as the driver does: whenever something is due, until nothing is pending. */
-async function drain(outbox: Outbox, id: string): Promise<void> {
-  for (;;) {
-    const due = outbox.nextDueAt(await outbox.get(id));
-    if (due === undefined) return;
-    nowMs = Math.max(nowMs, Date.parse(due));
-    await outbox.deliver(id, NEVER);
-  }
-}
+afterEach(() => world[Symbol.asyncDispose]());
 
 describe('put', () => {
   it('changes nothing when the id is there, and keeps its turn id', async () => {
@@ -107,7 +67,7 @@ describe('deliver', () => {
     expect(entry.handler).toEqual({ state: 'delivered', attempts: 1, via: 'handler' });
     expect(await outbox.deliver(ID, NEVER)).toEqual(entry);
     expect(sessions.sent).toEqual([
-      { owner: DRAFT.target, turnId, text: DRAFT.text, whenBusy: 'wait', signal: NEVER },
+      expect.objectContaining({ owner: DRAFT.target, turnId, text: DRAFT.text, whenBusy: 'wait' }),
     ]);
     expect(told).toEqual([DRAFT]);
   });
@@ -129,13 +89,13 @@ describe('deliver', () => {
     const at: number[] = [];
     const outbox = open({
       onNotification: () => {
-        at.push((nowMs - START) / 1000);
+        at.push((world.time.nowMs - START) / 1000);
         failures -= 1;
         if (failures >= 0) throw new Error('no line');
       },
     });
     await outbox.put(DRAFT);
-    await drain(outbox, ID);
+    await world.drain(outbox, ID);
     expect(at).toEqual([0, 1, 3, 7]);
     expect(sessions.sent).toHaveLength(1);
     expect((await outbox.get(ID)).handler).toMatchObject({ state: 'delivered', attempts: 4 });
@@ -146,10 +106,10 @@ describe('deliver', () => {
     await outbox.put(DRAFT);
     sessions.script.push(new TimedOutError({ awaiting: 'intake', limitMs: 1, layer: 'agent' }));
     await outbox.deliver(ID, NEVER);
-    nowMs += 999;
+    world.time.nowMs += 999;
     await outbox.deliver(ID, NEVER);
     expect(sessions.sent).toHaveLength(1);
-    nowMs += 1;
+    world.time.nowMs += 1;
     expect((await outbox.deliver(ID, NEVER)).session.state).toBe('delivered');
   });
 
@@ -158,14 +118,14 @@ describe('deliver', () => {
     const { turnId } = await outbox.put(DRAFT);
     const failure = new TimedOutError({ awaiting: 'intake', limitMs: 1, layer: 'agent' });
     sessions.script.push(...Array.from({ length: 8 }, () => failure));
-    await drain(outbox, ID);
+    await world.drain(outbox, ID);
     const dead = await outbox.get(ID);
     expect(dead.session).toMatchObject({ state: 'dead_letter', attempts: 8 });
     expect(dead.session.error?.kind).toBe('timed_out');
     expect(await outbox.list({ state: 'dead_letter' })).toEqual([dead]);
 
     await outbox.retry(ID);
-    await drain(outbox, ID);
+    await world.drain(outbox, ID);
     expect((await outbox.get(ID)).session).toMatchObject({ state: 'delivered', attempts: 1 });
     expect([...sessions.taken.keys()]).toEqual([turnId]);
   });
@@ -192,7 +152,7 @@ describe('deliver', () => {
     const outbox = open();
     await outbox.put(DRAFT);
     sessions.script.push(...Array.from({ length: 12 }, () => error));
-    await drain(outbox, ID);
+    await world.drain(outbox, ID);
     expect(sessions.sent).toHaveLength(13);
     expect((await outbox.get(ID)).session).toMatchObject({ state: 'delivered', attempts: 1 });
   });
@@ -208,8 +168,8 @@ describe('deliver', () => {
     const outbox = open({ onNotification: () => Promise.reject(new Error('no line')) });
     await outbox.put(DRAFT);
     const entry = await outbox.deliver(ID, NEVER);
-    nowMs -= 3_600_000;
-    expect(Date.parse(outbox.nextDueAt(entry) ?? '')).toBe(nowMs + 300_000);
+    world.time.nowMs -= 3_600_000;
+    expect(Date.parse(outbox.nextDueAt(entry) ?? '')).toBe(world.time.nowMs + 300_000);
   });
 
   it('takes a steered text for delivered only when the running turn took it in', async () => {
@@ -220,20 +180,51 @@ describe('deliver', () => {
       state: 'delivered',
       via: 'steered',
     });
+  });
 
-    await outbox.put(about('1~main~other'));
-    sessions.script.push(new UncertainDeliveryError({ what: 'steered' } as never));
-    const uncertain = await outbox.deliver('1~main~other~completed', NEVER);
-    expect(uncertain.session).toMatchObject({ state: 'dead_letter' });
-    expect(uncertain.session.error?.kind).toBe('uncertain_delivery');
-    expect(sessions.sent).toHaveLength(2);
+  it.each(['unknown', 'thrown'])(
+    'never tries a text again that may stand in a running turn: %s',
+    async (how) => {
+      const uncertain = new UncertainDeliveryError({ what: 'steered' } as never);
+      const unsure = {
+        ...sessions,
+        send: async (message: SessionMessage) => {
+          sessions.sent.push(message);
+          await message.aroundSteer?.(async () => {
+            expect((await outbox.get(ID)).session.steering).toBe(true);
+            if (how === 'thrown') throw new Error('the pane is gone');
+            return { outcome: how };
+          });
+          throw uncertain;
+        },
+      };
+      const outbox = open({ sessions: unsure, policy: { whenBusy: 'steer' } });
+      await outbox.put(DRAFT);
+      expect((await outbox.deliver(ID, NEVER)).session.state).toBe('dead_letter');
+      await world.drain(outbox, ID);
+      expect(sessions.sent).toHaveLength(1);
+    },
+  );
+
+  it('goes on to a turn of its own when the running turn refused the text', async () => {
+    const refusing = {
+      ...sessions,
+      send: async (message: SessionMessage) => {
+        await message.aroundSteer?.(async () => ({ outcome: 'refused' }));
+        expect((await outbox.get(ID)).session.steering).toBeUndefined();
+        return sessions.send(message);
+      },
+    };
+    const outbox = open({ sessions: refusing, policy: { whenBusy: 'steer' } });
+    await outbox.put(DRAFT);
+    expect((await outbox.deliver(ID, NEVER)).session).toMatchObject({ via: 'turn' });
   });
 
   it('looks an uncertain turn up under the same id, and sends no second one', async () => {
     const outbox = open();
     const { turnId } = await outbox.put(DRAFT);
     sessions.script.push(new UncertainDeliveryError({ what: 'pasted' } as never));
-    await drain(outbox, ID);
+    await world.drain(outbox, ID);
     expect(sessions.sent.map((one) => one.turnId)).toEqual([turnId, turnId]);
     expect((await outbox.get(ID)).session.state).toBe('delivered');
   });
@@ -282,81 +273,5 @@ describe('deliver', () => {
     expect(new Set(told).size).toBe(100);
     expect(told).toHaveLength(100);
     expect(await outbox.list({ state: 'delivered' })).toHaveLength(100);
-  });
-});
-
-describe('after a crash', () => {
-  it.each([1, 2, 3, 4, 5])('right after write %i it delivers what is owed', async (write) => {
-    const told: string[] = [];
-    const onNotification = ({ notificationId }: Notification) => void told.push(notificationId);
-    const dying = dieAfterWrite(store, write);
-    const first = open({ store: dying, onNotification });
-    const crash = await first
-      .put(DRAFT)
-      .then(() => first.deliver(ID, NEVER))
-      .then(
-        () => undefined,
-        (error: unknown) => error,
-      );
-    expect(crash).toBeInstanceOf(Crash);
-
-    const second = open({ onNotification });
-    await second.put(DRAFT);
-    await drain(second, ID);
-    const entry = await second.get(ID);
-    expect([entry.session.state, entry.handler.state]).toEqual(['delivered', 'delivered']);
-    expect([...sessions.taken.keys()]).toEqual([entry.turnId]);
-    expect(new Set(told)).toEqual(new Set([ID]));
-  });
-
-  it('gives up an entry whose tries never came back', async () => {
-    const onNotification = () => {
-      throw new Error('unused');
-    };
-    await open({ onNotification }).put({ ...DRAFT, target: undefined });
-    for (let tries = 0; tries < 8; tries += 1) {
-      const dying = dieAfterWrite(store, 1);
-      await expect(open({ store: dying, onNotification }).deliver(ID, NEVER)).rejects.toThrow(
-        Crash,
-      );
-    }
-    expect((await open({ onNotification }).deliver(ID, NEVER)).handler).toMatchObject({
-      state: 'dead_letter',
-      attempts: 8,
-    });
-  });
-});
-
-describe('prune', () => {
-  it('takes away what was delivered 30 days ago, and nothing else', async () => {
-    const outbox = open();
-    await outbox.put(DRAFT);
-    await outbox.deliver(ID, NEVER);
-    await outbox.put(about('1~main~dead'));
-    sessions.script.push(new UnknownChatError('boss'));
-    await outbox.deliver('1~main~dead~completed', NEVER);
-    await outbox.put(about('1~main~owed'));
-
-    nowMs += 30 * 24 * 3_600_000;
-    expect(await outbox.prune()).toBe(0);
-    nowMs += 1;
-    expect(await outbox.prune()).toBe(1);
-    const left = await outbox.list();
-    expect(left.map(({ executionId }) => executionId).sort()).toEqual([
-      '1~main~dead',
-      '1~main~owed',
-    ]);
-  });
-
-  it('lists what can be read when one record is damaged', async () => {
-    const outbox = open();
-    await outbox.put(DRAFT);
-    await store.write(keys.notification('1~main~bad~failed'), { schema_version: 1 });
-    await store.write(keys.notification('1~main~new~failed'), { schema_version: 99 });
-    expect(await outbox.list()).toHaveLength(1);
-    await expect(outbox.get('1~main~bad~failed')).rejects.toMatchObject({ reason: 'damaged' });
-    await expect(outbox.get('1~main~new~failed')).rejects.toMatchObject({
-      reason: 'newer_format',
-    });
   });
 });

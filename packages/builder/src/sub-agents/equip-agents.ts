@@ -3,7 +3,7 @@ import type { AgentContext, AgentEquipment } from '../agents.js';
 import type { SessionOwner } from '../executions/execution-owner.js';
 
 /** The name of the server among an agent's own. */
-export const BRIDGE_SERVER_NAME = 'holdfast';
+const BRIDGE_SERVER_NAME = 'holdfast';
 
 /** Stands for address and token where sessions are compared: these may change with a restart. */
 const STABLE_AS = 'holdfast-builder';
