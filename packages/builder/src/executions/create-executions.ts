@@ -4,15 +4,16 @@ import { changePhase } from '../workflow/phase-record.js';
 import { isSettled, PHASES } from '../workflow/phases.js';
 import { ExecutionStoppedError } from '../workflow/workflow-error.js';
 import { agentNotRegistered } from './create-execution-agent.js';
-import { listChildren, noteChild, waitForEnd } from './execution-children.js';
+import { noteChild, waitForEnd } from './execution-children.js';
 import { EXECUTIONS_QUEUE, type ExecutionContext } from './execution-context.js';
 import { encodeExecutionJob } from './execution-job.wire.js';
 import { executionIdOf, readExecutionId } from './execution-key.js';
 import { findState, getState, listStates } from './execution-state.js';
-import { findStop, writeStop } from './execution-stop.js';
 import type { Executions, StartExecution } from './executions.js';
 import { openExecution } from './live-execution.js';
 import { createState } from './open-state.js';
+import { queueNow, stopExecution } from './stop-execution.js';
+import { findStop } from './stop-fence.js';
 
 /** The executions of one data directory. Nothing is held open: everything is read from disk when asked. */
 export function createExecutions(context: ExecutionContext): Executions {
@@ -81,29 +82,6 @@ async function goOn(
   return state;
 }
 
-async function stopExecution(
-  context: ExecutionContext,
-  executionId: string,
-  reason: string,
-): Promise<void> {
-  const { store, notices } = context;
-  const key = readExecutionId(executionId);
-  const state = await getState(store, executionId);
-  if (state.outcome === 'open') {
-    await writeStop(store, executionId, reason);
-    // The driver waits for the turn's end; another process's driver sees the fence.
-    notices
-      .find(executionId)
-      ?.turn()
-      ?.interrupt()
-      .catch(() => {});
-    await queueNow(context, executionId);
-  }
-  for (const child of await listChildren(store, key)) {
-    if (await findState(store, readExecutionId(child))) await stopExecution(context, child, reason);
-  }
-}
-
 async function resumeExecution(context: ExecutionContext, executionId: string): Promise<void> {
   const { outcome } = await getState(context.store, executionId);
   if (outcome !== 'open') return;
@@ -117,11 +95,6 @@ async function dropWaits(context: ExecutionContext, executionId: string): Promis
   if (typeof live === 'string') return;
   await using _live = live;
   await live.write(clearWaits);
-}
-
-async function queueNow({ engine }: ExecutionContext, executionId: string): Promise<void> {
-  const payload = encodeExecutionJob({ executionId });
-  await engine.enqueue(EXECUTIONS_QUEUE, executionId, payload, { wakes: true });
 }
 
 function clearWaits(state: ContinuationState, at: string): ContinuationState {

@@ -10,10 +10,10 @@ import { ExecutionStoppedError, UnknownExecutionError } from '../workflow/workfl
 import { agentNotRegistered } from './create-execution-agent.js';
 import type { ExecutionContext } from './execution-context.js';
 import { readExecutionId } from './execution-key.js';
-import { findStop } from './stop-fence.js';
 import { type LiveExecution, openExecution } from './live-execution.js';
 import { findFirstTurn, runSessionTurn } from './run-session-turn.js';
 import type { SessionDelivery, SessionMessage, SessionTurns } from './session-turns.js';
+import { findStop } from './stop-fence.js';
 
 /** Sends into the session of a chat. */
 export type SendToChat = (

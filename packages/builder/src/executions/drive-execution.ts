@@ -1,17 +1,18 @@
 import { isoInstant, isTurnError } from '@holdfast/agent';
 import type { Job, JobContext, JobHandler, JobOutcome } from '../engine/job-engine.js';
 import type { Outbox } from '../notifications/outbox.js';
+import type { PhaseRecord } from '../workflow/continuation-state.js';
 import { decideNext, type NextStep } from '../workflow/next-phase.js';
 import { type FoundStep, findStep, isPostStep, listOwedPhases } from '../workflow/phase-plan.js';
 import { changePhase, owePhases } from '../workflow/phase-record.js';
 import { isSettled, PHASES, type Phase } from '../workflow/phases.js';
 import { UnknownWorkflowError } from '../workflow/workflow-error.js';
 import { agentNotRegistered } from './create-execution-agent.js';
+import { listOpenChildren } from './execution-children.js';
 import type { ExecutionContext } from './execution-context.js';
 import { decodeExecutionJob } from './execution-job.wire.js';
 import { readExecutionId } from './execution-key.js';
 import { findState } from './execution-state.js';
-import { findStop, watchStop } from './execution-stop.js';
 import { type LiveExecution, openExecution } from './live-execution.js';
 import { createState } from './open-state.js';
 import { type PhaseRun, recordOf } from './phase-run.js';
@@ -20,6 +21,8 @@ import { runMainExecution } from './run-main-execution.js';
 import { runPostStep } from './run-post-step.js';
 import { runPreValidation } from './run-pre-validation.js';
 import { beginPhase, endExecution, settleFailure, skipPhases } from './settle-phase.js';
+import { stopExecution } from './stop-execution.js';
+import { findStop, watchStop } from './stop-fence.js';
 import { tellWhatWasWritten } from './tell-what-was-written.js';
 
 /**
@@ -64,16 +67,19 @@ async function driveExecution(request: DriveRequest): Promise<JobOutcome> {
   return outcome;
 }
 
-/** Tells which phase a crash cut off. */
+/** Tells which phase a crash cut off, once. */
 async function tellRecovered(live: LiveExecution): Promise<void> {
-  const phase = PHASES.find((one) => {
-    const record = live.state.phases[one];
-    if (!record || isSettled(record.status) || record.status === 'pending') return false;
-    return record.status === 'recovery_queued' || record.lease !== undefined;
-  });
-  if (phase && live.state.outcome === 'open') {
-    await live.log.append({ type: 'recovery_queued', phase });
-  }
+  const { state, log } = live;
+  const phase = PHASES.find((one) => wasCutOff(state.phases[one]));
+  if (!phase || state.outcome !== 'open') return;
+  const last = log.events.findLast((event) => 'phase' in event && event.phase === phase);
+  if (last?.type !== 'recovery_queued') await log.append({ type: 'recovery_queued', phase });
+}
+
+/** A phase that somebody still stands in for, or that recovery found. */
+function wasCutOff(record: PhaseRecord | undefined): boolean {
+  if (!record || isSettled(record.status) || record.status === 'pending') return false;
+  return record.status === 'recovery_queued' || record.lease !== undefined;
 }
 
 async function driveToEnd(request: DriveRequest, live: LiveExecution): Promise<JobOutcome> {
@@ -114,6 +120,7 @@ async function follow(
     case 'ended':
       return { state: 'done' };
     case 'end':
+      if (next.outcome !== 'completed') await stopChildren(request.context, live);
       await endExecution(live, next.outcome);
       return undefined;
     case 'wait':
@@ -130,6 +137,18 @@ async function follow(
     }
     case 'run':
       return await runPhase(request, { live, found, phase: next.phase });
+  }
+}
+
+/** What is owned by an execution that did not complete has nothing left to work for. */
+async function stopChildren(
+  context: ExecutionContext,
+  { key, executionId }: LiveExecution,
+): Promise<void> {
+  for (const child of await listOpenChildren(context, key)) {
+    if (await findState(context.store, readExecutionId(child))) {
+      await stopExecution(context, child, `its owner ${executionId} did not complete`);
+    }
   }
 }
 

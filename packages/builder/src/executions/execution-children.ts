@@ -50,11 +50,10 @@ export async function waitForEnd(
   for (;;) {
     signal?.throwIfAborted();
     const waiting = notices.waitForEnd([executionId], { ms: LOOK_MS, signal });
+    // Nobody waits for it once the state says that all is over.
+    waiting.catch(() => {});
     // Looked at after the notice is armed: an end in between is not missed.
-    const state = await findState(store, readExecutionId(executionId)).catch(async (error) => {
-      await waiting.catch(() => {});
-      throw error;
-    });
+    const state = await findState(store, readExecutionId(executionId));
     if (state && state.outcome !== 'open') return state;
     await waiting;
   }

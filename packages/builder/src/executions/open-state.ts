@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { isoInstant } from '@holdfast/agent';
+import { isoInstant, StateUnusableError } from '@holdfast/agent';
 import { keys } from '../persistence/keys.js';
+import type { Store } from '../persistence/store.js';
 import {
   CONTINUATION_STATE_SCHEMA,
   type ContinuationState,
@@ -9,17 +10,31 @@ import {
 import { encodeContinuationState } from '../workflow/continuation-state.wire.js';
 import { pendingPhase } from '../workflow/phase-record.js';
 import type { ExecutionContext } from './execution-context.js';
-import { executionIdOf } from './execution-key.js';
+import { type ExecutionKey, executionIdOf } from './execution-key.js';
 import type { StartExecution } from './executions.js';
 
-/** Writes the first state of an execution, with what it owes; one that stands already is left as it is. */
+/**
+ * Writes the first state of an execution, with what it owes; one that stands already is left as it is. Where a log says that
+ * there was a state, beginning anew would send everything again: that is a `StateUnusableError`.
+ */
 export async function createState(
   { store, clock }: ExecutionContext,
   request: StartExecution,
 ): Promise<void> {
+  if (await hasLog(store, request.key)) {
+    const read = await store.read(keys.state(request.key));
+    if (read.state === 'present') return;
+    const place = keys.state(request.key).join('/');
+    throw new StateUnusableError(place, 'damaged', 'it is gone, though it was begun; restore it.');
+  }
   const state = firstState(request, isoInstant(clock));
   // Without the lease: nobody else can have written what is not there.
   await store.write(keys.state(request.key), encodeContinuationState(state), { mode: 'create' });
+}
+
+async function hasLog(store: Store, key: ExecutionKey): Promise<boolean> {
+  for await (const _entry of store.readLog(keys.executionEvents(key))) return true;
+  return false;
 }
 
 /**

@@ -20,7 +20,12 @@ export async function runAutoNotification(run: PhaseRun): Promise<JobOutcome | u
   if (notBefore !== undefined) {
     // The outbox counts its own tries, and bounds them.
     await live.write((state, now) =>
-      changePhase(state, 'auto_notification', { notBefore, attempt: 1, updatedAt: now }),
+      changePhase(state, 'auto_notification', {
+        notBefore,
+        attempt: 1,
+        lease: undefined,
+        updatedAt: now,
+      }),
     );
     return { state: 'later', reason: 'its end is not told yet', notBefore };
   }

@@ -5,6 +5,7 @@ import {
   type AgentTurnEvent,
   type AgentTurnResult,
   encodeAgentSessionHandle,
+  isContinuationError,
   type Lease,
   systemClock,
 } from '@holdfast/agent';
@@ -16,6 +17,7 @@ import { changePhase, changeTurn, pendingPhase } from '../workflow/phase-record.
 import type { Phase } from '../workflow/phases.js';
 import { createExecutionAgent, type SessionChoice } from './create-execution-agent.js';
 import type { ExecutionContext } from './execution-context.js';
+import { keepExecutionSession } from './keep-execution-session.js';
 import type { LiveExecution } from './live-execution.js';
 
 /** One message of a phase, on disk with its turn id already. */
@@ -39,16 +41,43 @@ export async function runSessionTurn(
   context: ExecutionContext,
   request: SessionTurnRequest,
 ): Promise<AgentTurnResult> {
-  const { live, session, letGo } = request;
+  const { live, session } = request;
   await using _lane = await takeLane(context, request);
+  const handle = findHandle(request);
+  try {
+    return await runOnce(context, request, handle);
+  } catch (error) {
+    const begins = findFirstTurn(live.state, session)?.turnId === request.turn.turnId;
+    if (!handle || !begins || !wasNeverBegun(error)) throw error;
+    // A session that its first message never came into is nothing to continue; its turn id begins it, or finds it.
+    return await runOnce(context, request, undefined);
+  }
+}
+
+function findHandle({ live, phase, session }: SessionTurnRequest): AgentSessionHandle | undefined {
+  return session.phase ? live.state.phases[phase]?.handle : live.state.handle;
+}
+
+function wasNeverBegun(error: unknown): boolean {
+  const isNone = isContinuationError(error) && error.kind === 'non_continuable';
+  return isNone && error.missing === 'acknowledged_turn';
+}
+
+async function runOnce(
+  context: ExecutionContext,
+  request: SessionTurnRequest,
+  handle: AgentSessionHandle | undefined,
+): Promise<AgentTurnResult> {
+  const { live, session, letGo } = request;
   await using agent = createExecutionAgent(context, live.state, session);
   letGo.throwIfAborted();
-  const turn = startTurn(agent, request);
+  const turn = startTurn(agent, request, handle);
   live.turn = turn;
   try {
     return await follow(request, agent, turn);
   } finally {
     live.turn = undefined;
+    if (!letGo.aborted) await keepExecutionSession(context, live.state, { session, agent });
   }
 }
 
@@ -71,19 +100,16 @@ const LOOK_MS = 100;
 
 function startTurn(
   agent: Agent,
-  { live, phase, turn, session, interrupted }: SessionTurnRequest,
+  { turn, interrupted }: SessionTurnRequest,
+  handle: AgentSessionHandle | undefined,
 ): AgentTurn {
-  const { state } = live;
-  const handle = session.phase ? state.phases[phase]?.handle : state.handle;
   const options = {
     turnId: turn.turnId,
     whenBusy: 'wait',
     onInterrupted: 'resume',
     signal: interrupted,
   } as const;
-  // Also with a handle: a session that its first message never came into is nothing to continue.
-  const begins = findFirstTurn(state, session)?.turnId === turn.turnId;
-  if (handle && !begins) return agent.continueAgentSession(handle, turn.message, options);
+  if (handle) return agent.continueAgentSession(handle, turn.message, options);
   // The session, if it was begun, is found by the turn id of its first message.
   return agent.askWithHistory([{ role: 'user', content: turn.message }], options);
 }
@@ -172,8 +198,8 @@ async function keepHandle(
   request: SessionTurnRequest,
   handle: AgentSessionHandle | undefined,
 ): Promise<void> {
-  const { live, phase, session, letGo } = request;
-  const known = session.phase ? live.state.phases[phase]?.handle : live.state.handle;
+  const { live, letGo } = request;
+  const known = findHandle(request);
   if (!handle || letGo.aborted || (known && isSameHandle(known, handle))) return;
   await live.write((state, at) => withHandle(state, request, { handle, at }));
 }

@@ -3,6 +3,7 @@ import { keys } from '../persistence/keys.js';
 import type { Store } from '../persistence/store.js';
 import type { ContinuationState } from '../workflow/continuation-state.js';
 import { findRunStop } from '../workflow/stop-run.js';
+import { ExecutionStoppedError } from '../workflow/workflow-error.js';
 import { readExecutionId } from './execution-key.js';
 import { findState } from './execution-state.js';
 
@@ -60,10 +61,13 @@ export function watchStop(
   const watch = async () => {
     while (!over.signal.aborted) {
       await systemClock.sleep(LOOK_MS, over.signal);
-      if ((await findStop(store, state)) !== undefined) return stopped.abort();
+      // A fence that cannot be looked for now is looked for again.
+      const stop = await findStop(store, state).catch(() => undefined);
+      if (stop !== undefined)
+        return stopped.abort(new ExecutionStoppedError(state.executionId, stop));
     }
   };
-  // A fence that cannot be looked for now is looked for before the next start.
+  // Only the end of the watch ends the sleep.
   watch().catch(() => {});
   return { signal: stopped.signal, [Symbol.dispose]: () => over.abort() };
 }
