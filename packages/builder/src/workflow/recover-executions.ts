@@ -135,7 +135,7 @@ function withQueuedPhase(state: ContinuationState): ContinuationState {
 }
 
 /** The first phase that is not settled. */
-export function findOpenPhase({ phases }: ContinuationState): Phase | undefined {
+function findOpenPhase({ phases }: ContinuationState): Phase | undefined {
   return PHASES.find((phase) => {
     const record = phases[phase];
     return record !== undefined && !isSettled(record.status);
