@@ -235,17 +235,21 @@ describe('a data directory that may not be written', () => {
 describe('a clock that jumps back', () => {
   it('changes no order and no owner', async () => {
     const { dataDir } = await temporaryStore();
-    let now = Date.parse('2026-06-01T00:00:00.000Z');
+    const begun = Date.parse('2026-06-01T00:00:00.000Z');
+    let now = begun;
     const clock = { ...systemClock, now: () => (now -= 86_400_000) };
     const store = createFileStore({ dataDir, clock });
     const first = await store.acquire(['lease']);
-    const since = Date.parse((await store.acquire(['lease'])).heldBy?.since ?? '');
     await first.lease?.release();
-    await using second = (await store.acquire(['lease'])).lease;
+    const { lease: second } = await store.acquire(['lease']);
+    onTestFinished(async () => second?.release());
     expect(second?.token).toBe(2);
-    const later = Date.parse((await store.acquire(['lease'])).heldBy?.since ?? '');
-    expect(later).toBeLessThan(since);
+    expect((await store.acquire(['lease'])).heldBy?.pid).toBe(process.pid);
     expect(first.lease?.isCurrent()).toBe(false);
     expect(second?.isCurrent()).toBe(true);
+    const lease = second;
+    for (const entry of [1, 2, 3]) await store.append(['log.jsonl'], entry, { lease });
+    expect(await firstEntry(store, ['log.jsonl'])).toBe(1);
+    expect(now).toBeLessThan(begun);
   });
 });

@@ -4,6 +4,6 @@ export type { Lease } from '@holdfast/agent';
 export interface LeaseOwner {
   readonly pid: number;
   readonly hostId: string;
-  /** ISO 8601. */
+  /** ISO 8601: since when that process has had it, again and again. Not when it took it last. */
   readonly since: string;
 }
