@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MemorySessions } from '../__fixtures__/memory-sessions.js';
 import { defineWorkflow } from '../workflow/workflow-definition.js';
@@ -12,7 +13,8 @@ import {
 } from './__fixtures__/world.js';
 
 const CHILD = '1~main~part';
-const MESSAGES = ['one', 'two', 'part', 'again', 'review', 'learn'];
+const MAIN = '1~main~workflow';
+const MESSAGES = ['hello', 'one', 'two', 'part', 'again', 'review', 'learn'];
 
 let machine: Machine;
 beforeEach(async () => {
@@ -20,9 +22,10 @@ beforeEach(async () => {
 });
 afterEach(() => machine.dispose());
 
-/** A step with all there is: a sequence, a sub-step, feedback, both kinds of post-step work. */
+/** A step with all there is: a sequence, a sub-step, feedback, both kinds of post-step work, a session that is told. */
 const workflow = defineWorkflow({
   id: 'report',
+  main: { agent: 'coder', prompt: 'hello' },
   steps: [
     {
       id: 'draft',
@@ -39,13 +42,22 @@ const workflow = defineWorkflow({
 });
 
 /** One life of the service on a disk; `died` when its death came. */
-async function live(disk: MemoryDisk, sessions: MemorySessions, options: LifeOptions = {}) {
+async function live(disk: MemoryDisk, place: Machine, options: LifeOptions = {}) {
   const store = new MemoryStore(disk, options.death);
-  const service = createService({ ...machine, sessions }, { store, workflows: [workflow] });
+  const service = createService(place, { store, workflows: [workflow] });
   if (options.before) service.engine.inherit(options.before.engine);
   let died = false;
   try {
-    await service.executions.start(start);
+    await service.executions.start({
+      ...start,
+      key: { ...start.key, step: 'workflow' },
+      ownerKind: 'workflow',
+    });
+    await service.engine.run();
+    await service.executions.start({
+      ...start,
+      notify: { kind: 'execution', executionId: MAIN },
+    });
     await service.engine.run();
   } catch (error) {
     if (!store.isDead) throw error;
@@ -67,8 +79,12 @@ async function expectWhole(
   const state = await service.executions.get(ID);
   const child = await service.executions.get(CHILD);
   expect([state.outcome, child.outcome], name).toEqual(['completed', 'completed']);
-  expect(sessions.userMessages().toSorted(), name).toEqual(MESSAGES.toSorted());
-  expect(sessions.world.sessions.size, name).toBe(3);
+  const messages = sessions.userMessages();
+  const [news, ...more] = messages.filter((text) => text.startsWith('[AUTO-NOTIFICATION]'));
+  expect(news, name).toContain('Step draft completed');
+  expect(more, name).toEqual([]);
+  expect(messages.filter((text) => text !== news).toSorted(), name).toEqual(MESSAGES.toSorted());
+  expect(sessions.world.sessions.size, name).toBe(4);
   expect(service.engine.jobs.size, name).toBe(0);
   const events = await service.events(ID);
   expect(
@@ -91,6 +107,7 @@ async function expectWhole(
     'phase_completed learning_agent',
     'learning_completed learning_agent',
     'auto_notification_sent',
+    'auto_notification_sent',
     'phase_completed auto_notification',
     'execution_ended',
   ]);
@@ -100,25 +117,30 @@ async function expectWhole(
 const WRITES = 12;
 
 describe('a service that dies', () => {
-  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8].map((part) => part * WRITES + 1))(
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((part) => part * WRITES + 1))(
     'sends each message of each phase once, whichever durable write was its last, from write %i on [B21, B124]',
     async (from) => {
-      const whole = await live(new MemoryDisk(), new MemorySessions());
+      const whole = await live(new MemoryDisk(), machine);
       const total = whole.store.writes;
       expect(total).toBeGreaterThan(60);
-      expect(total).toBeLessThan(9 * WRITES);
-      for (let at = from; at < Math.min(from + WRITES, total + 1); at += 1) {
-        for (const when of ['before', 'after'] as const) {
-          const name = `write ${at}, ${when}`;
-          const disk = new MemoryDisk();
-          const sessions = new MemorySessions();
-          const first = await live(disk, sessions, { death: { at, when } });
-          expect(first.died, name).toBe(true);
-          disk.dropLeases();
-          const second = await live(disk, sessions, { before: first });
-          await expectWhole(second, sessions, name);
-        }
-      }
+      expect(total).toBeLessThan(12 * WRITES);
+      const writes = Array.from({ length: WRITES }, (_write, index) => from + index);
+      const deaths = writes
+        .filter((at) => at <= total)
+        .flatMap((at) => [{ at, when: 'before' } as const, { at, when: 'after' } as const]);
+      await Promise.all(deaths.map(dieAndGoOn));
     },
   );
 });
+
+async function dieAndGoOn(death: Death): Promise<void> {
+  const name = `write ${death.at}, ${death.when}`;
+  const place = { ...machine, dir: join(machine.dir, `${death.when}-${death.at}`) };
+  const disk = new MemoryDisk();
+  const sessions = new MemorySessions();
+  const first = await live(disk, { ...place, sessions }, { death });
+  expect(first.died, name).toBe(true);
+  disk.dropLeases();
+  const second = await live(disk, { ...place, sessions }, { before: first });
+  await expectWhole(second, sessions, name);
+}

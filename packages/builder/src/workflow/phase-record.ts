@@ -73,9 +73,3 @@ export function errorJsonOf(error: unknown): ErrorJson {
     return { family: 'unknown', kind: 'unknown', name, message, facts: {} };
   return { family: 'workflow', kind: error.kind, name, message, facts: {} };
 }
-
-/** The two fields of a phase that say why. */
-export function errorFields(error: unknown): Pick<PhaseRecord, 'error' | 'errorJson'> {
-  const errorJson = errorJsonOf(error);
-  return { error: clipError(errorJson.message), errorJson };
-}

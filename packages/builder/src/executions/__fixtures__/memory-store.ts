@@ -29,7 +29,7 @@ export interface Death {
   readonly when: 'before' | 'after';
 }
 
-export class DiedError extends Error {}
+class DiedError extends Error {}
 
 /** One process's store on a disk in memory. */
 export class MemoryStore implements Store {
