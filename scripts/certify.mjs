@@ -10,8 +10,8 @@ await runE2e('certify', rest, { nodes });
 function takeNodes(args) {
   const at = args.indexOf('--node');
   if (at === -1) {
-    const isNarrow = ['--only', '--planted', '--write', '--provider', '--help'].some((option) =>
-      args.includes(option),
+    const isNarrow = ['--only', '--planted', '--builder', '--write', '--provider', '--help'].some(
+      (option) => args.includes(option),
     );
     return { nodes: isNarrow ? [OWN] : ALL, rest: args };
   }

@@ -3,6 +3,7 @@ import { listModelProviders } from '@holdfast/provider-core';
 import { casesOf, certificationIds } from '@holdfast/provider-core/certification';
 import { listHistoryJobs, proveHistoryOnce } from './certify/api/prove-history.js';
 import { runHistoryFaults } from './certify/api/run-history-faults.js';
+import { runBuilderCertifications } from './certify/builder/run-builder-certifications.js';
 import type { CertificationOutcome, CertificationRow } from './certify/certification-row.js';
 import { writeCertificationTable } from './certify/certification-table.js';
 import { claimsUnderTest, listJobs } from './certify/list-jobs.js';
@@ -20,18 +21,23 @@ import { runPlantedFaults } from './planted/run-planted-faults.js';
 
 /**
  * Runs every certification that a claim makes binding, on the real CLIs, in every way they are driven, against
- * provider-core and through agent. `--json` prints one row each; `--planted` runs the faults that the proofs must catch.
+ * provider-core and through agent. `--json` prints one row each; `--planted` runs the faults that the proofs must catch;
+ * `--builder` proves the post-step workflow under a whole builder instead.
  */
 const options = readCommandLine();
 const isOfModelApi = listModelProviders().includes(options.provider ?? '');
-const clis = isOfModelApi
-  ? []
-  : await readClisUnderTest({
-      provider: options.provider,
-      cliVersion: options['cli-version'],
-    });
+const clis =
+  isOfModelApi || options.builder
+    ? []
+    : await readClisUnderTest({
+        provider: options.provider,
+        cliVersion: options['cli-version'],
+      });
 
-if (options.planted) {
+if (options.builder) {
+  const { flaky, ...count } = await runBuilderCertifications(options);
+  endWithCount({ ...count, ...(options.retry === '1' && { flaky }) });
+} else if (options.planted) {
   const ofApis = await runHistoryFaults(options);
   const ofClis = await runPlantedFaults(clis, options);
   endWithCount({

@@ -6,6 +6,7 @@ import { readCell } from './faults/fault-cell.js';
 import { type Driver, planKills } from './faults/plan-kills.js';
 import { describeKill, runSessionPlan, type SessionOutcome } from './faults/run-session-plan.js';
 import { findComplaints, tallyOutcomes } from './faults/tally.js';
+import { runWorkflowFaults } from './faults/workflows/run-workflow-faults.js';
 import { type CliUnderTest, readClisUnderTest } from './harness/cli-under-test.js';
 import { endWithCount, readCommandLine } from './harness/command-line.js';
 import { runJobs } from './harness/run-jobs.js';
@@ -13,10 +14,14 @@ import { runJobs } from './harness/run-jobs.js';
 /**
  * Kills the service, the pane, the CLI, its server, tmux and the machine at every step and window, in every way a CLI is
  * driven, and the service of an API agent at every moment of its tool loop; shows that each message was delivered once.
- * `--kills N`, `--seed S`; `--json` ends with one object; `--cell` repeats one kill, such as `machine:at_request:20`,
+ * `--workflows` does the same to a service that runs workflows. `--kills N`, `--seed S`; `--json` ends with one object; `--cell` repeats one kill, such as `machine:at_request:20`,
  * `submitted` or `api:tool-called`.
  */
 const options = readCommandLine();
+if (options.workflows) {
+  await runWorkflowFaults(options);
+  process.exit();
+}
 const { provider, way, seed } = options;
 const onlyCell = options.cell === undefined ? undefined : readCell(options.cell);
 const ways = way?.split(',');

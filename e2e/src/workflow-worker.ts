@@ -8,9 +8,10 @@ import {
 } from '@holdfast/builder';
 import { installFaults } from './harness/install-faults.js';
 import { waitFor } from './harness/wait-for.js';
+import { defineEveryPhaseWorkflow } from './workflows/every-phase-workflow.js';
 import { definePostStepWorkflow } from './workflows/post-step-workflow.js';
 import type { WorkflowCommand, WorkflowLine } from './workflows/workflow-command.js';
-import { POST_STEP_WORKFLOW } from './workflows/workflow-command.js';
+import { EVERY_PHASE_WORKFLOW, POST_STEP_WORKFLOW } from './workflows/workflow-command.js';
 
 /** A service with a builder: begins a run or goes on with what is owed, tells what happens, and stays until it is ended. */
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
@@ -27,13 +28,18 @@ try {
 }
 
 async function serve(): Promise<void> {
-  const { dataDir, start, sharedFile, desk, notificationFile } = command;
+  const { dataDir, start, sharedFile, desk, notificationFile, everyPhase } = command;
   installFaults();
   const builder = await createBuilder({
     dataDir,
     // The options are JSON that the harness wrote; which CLI they name is decided at run time.
     agents: command.agents as unknown as BuilderOptions['agents'],
-    workflows: [definePostStepWorkflow(sharedFile, start?.agent ?? desk.agent)],
+    workflows: [
+      definePostStepWorkflow(sharedFile, start?.agent ?? desk.agent),
+      ...(everyPhase
+        ? [defineEveryPhaseWorkflow(sharedFile, start?.agent ?? desk.agent, everyPhase)]
+        : []),
+    ],
     subAgents: command.subAgents,
     onNotification: async ({ notificationId, outcome, text }) => {
       await appendFile(notificationFile, `${JSON.stringify({ notificationId, outcome, text })}\n`);
@@ -41,16 +47,11 @@ async function serve(): Promise<void> {
   });
   await builder.chats.open(desk);
   tell({ type: 'ready', recovery: builder.recovery });
-  if (command.holdLock) {
-    await builder.workflows.withLearningLock(async () => {
-      tell({ type: 'lock_held' });
-      await lines.next();
-    });
-  }
+  if (command.holdLock) await holdLock(builder);
   const runs = start
     ? [
         await builder.workflows.start({
-          workflow: POST_STEP_WORKFLOW,
+          workflow: everyPhase ? EVERY_PHASE_WORKFLOW : POST_STEP_WORKFLOW,
           iteration: start.iteration,
           input: start.codeword,
           notify: { kind: 'chat', chatId: desk.chatId },
@@ -61,8 +62,25 @@ async function serve(): Promise<void> {
   // Whoever asked has seen the end: the sessions may go.
   await lines.next();
   await builder.chats.close(desk.chatId, { whenBusy: 'wait' });
+  const learningLock = await builder.workflows.learningLock();
   await builder.close();
-  tell({ type: 'closed' });
+  tell({ type: 'closed', learningLock });
+}
+
+/** Takes its turn at the learning lock, and keeps it until a line comes in. */
+async function holdLock({ workflows }: Builder): Promise<void> {
+  let isHeld = false;
+  const work = workflows.withLearningLock(async () => {
+    isHeld = true;
+    tell({ type: 'lock_held' });
+    await lines.next();
+  });
+  await waitFor('a place in the line for the lock', async () => {
+    const { waiting } = await workflows.learningLock();
+    return isHeld || waiting.some(({ executionId }) => executionId.startsWith('service-'));
+  });
+  tell({ type: 'lock_queued' });
+  await work;
 }
 
 async function watch(builder: Builder, run: WorkflowRun): Promise<void> {

@@ -15,10 +15,12 @@ const help = `Options, where the program knows them:
   --through-agent seed     certify: through agent only the five certifications of every layer
   --only ID,ID             certify: these certifications alone
   --planted                certify: the faults that the proofs must catch
+  --builder                certify: the post-step workflow under a whole builder alone
   --write                  certify: write the table in docs/certification.md
   --from FILE              certify: run nothing, write the table from rows that runs with --json printed
   --runs N                 fuzz: how many texts are made for each way (20), from --seed
   --kills N --seed S       faults: how many kills (40), drawn from which seed (7)
+  --workflows              faults: of a service that runs workflows, at every durable write and at random moments
   --cell CELL              faults: one kill again and again, such as machine:at_request:20
   --live [--yes]           tmux-loss: your own CLI and a private copy of your login
   --self-test              tmux-loss: --live on a made-up home`;
@@ -46,6 +48,7 @@ function parseOptions() {
       all: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
       planted: { type: 'boolean', default: false },
+      builder: { type: 'boolean', default: false },
       layer: { type: 'string' },
       way: { type: 'string' },
       from: { type: 'string' },
@@ -61,6 +64,7 @@ function parseOptions() {
       seed: { type: 'string', default: '7' },
       runs: { type: 'string', default: '20' },
       cell: { type: 'string' },
+      workflows: { type: 'boolean', default: false },
     },
     strict: true,
   });

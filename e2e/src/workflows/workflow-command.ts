@@ -19,18 +19,33 @@ export interface WorkflowCommand {
     readonly codeword: string;
     readonly agent: string;
   };
+  /** Runs the workflow with every phase in place of the short one. */
+  readonly everyPhase?: EveryPhase;
   /** Holds the learning lock until a line comes in. */
   readonly holdLock?: boolean;
+}
+
+/** What the workflow with every phase says; the messages script their own answers. */
+export interface EveryPhase {
+  readonly prompt: string;
+  /** Sent to the same session until its answer says that it is checked. */
+  readonly feedback: string;
+  /** The agent of the second step, whose phases after the main one have sessions of their own. */
+  readonly writer: string;
 }
 
 /** What a service tells, as lines of JSON. */
 export type WorkflowLine =
   | { readonly type: 'ready'; readonly recovery: unknown }
+  | { readonly type: 'lock_queued' }
   | { readonly type: 'lock_held' }
   | { readonly type: 'event'; readonly event: Readonly<Record<string, unknown>> }
   | { readonly type: 'ended'; readonly outcome: string; readonly states: readonly unknown[] }
-  | { readonly type: 'closed' }
+  | { readonly type: 'closed'; readonly learningLock: unknown }
   | { readonly type: 'error'; readonly error: string };
 
-/** The one workflow of the end-to-end programs. */
+/** The workflow of the demo: one step. */
 export const POST_STEP_WORKFLOW = 'post-step';
+
+/** The workflow of the fault runs: every phase that an execution has. */
+export const EVERY_PHASE_WORKFLOW = 'every-phase';

@@ -21,12 +21,18 @@ import {
   NOTIFICATION_QUEUE,
   type Notifications,
 } from './notifications/notifications.js';
-import { createOutbox } from './notifications/outbox.js';
+import { createOutbox, type Outbox } from './notifications/outbox.js';
 import { prepareStore } from './persistence/data-format.js';
 import { createFileStore } from './persistence/file-store.js';
+import type { Store } from './persistence/store.js';
 import { createSubAgentBridge } from './sub-agents/sub-agent-bridge.js';
+import { createReaper } from './terminals/reaper.js';
+import { createTerminalOwners } from './terminals/terminal-owners.js';
 import { createTerminals, type Terminals } from './terminals/terminals.js';
 import { createRunHandler } from './workflow/drive-run.js';
+import { recoverExecutions } from './workflow/recover-executions.js';
+import type { ExecutionRecovery } from './workflow/recovery-report.js';
+import { type WalkReport, walkBeside, walkOnce, walkRuns } from './workflow/walk-runs.js';
 import { createWorkflows, RUNS_QUEUE, type Workflows } from './workflow/workflows.js';
 
 /** Chats and workflows on disk, gone on with after any crash. Several builders may share one data directory. */
@@ -43,6 +49,8 @@ export interface Builder extends AsyncDisposable {
   readonly events: (chatId: string, options?: ChatEventsOptions) => AsyncIterable<ChatEvent>;
   /** What was found open when this builder was made, and what became of it. */
   readonly recovery: RecoveryReport;
+  /** Looks through every run for work that is owed and has no job, e.g. after files were restored, and queues it. */
+  readonly repair: () => Promise<WalkReport>;
   /** Takes no further work. Turns that run go on to their end, and sessions stay alive. */
   readonly close: () => Promise<void>;
 }
@@ -51,6 +59,10 @@ export interface Builder extends AsyncDisposable {
 export interface RecoveryReport {
   /** Chat turns that were settled, or left and why. */
   readonly chats: readonly RecoveredChat[];
+  /** Executions whose phase was queued again, or left and why. */
+  readonly executions: ExecutionRecovery;
+  /** What a full walk found, on the first start in a data directory; later ones read the open jobs alone. */
+  readonly walk?: WalkReport | undefined;
   /** Every open job: runs, executions and inboxes that this builder goes on with, and those it left alone. */
   readonly jobs: EngineReport;
 }
@@ -61,18 +73,56 @@ export interface RecoveryReport {
  */
 export async function createBuilder(options: BuilderOptions): Promise<Builder> {
   checkBuilderOptions(options);
-  const { logger, onNotification, notifyBusySessions: whenBusy } = options;
   const store = options.store ?? createFileStore(options);
-  const engine = options.engine ?? createJobEngine(store, { logger });
   await prepareStore(store);
-  const bridge = createSubAgentBridge({
-    store,
-    logger,
-    agents: options.subAgents ?? [],
-    executions: () => executions,
-  });
+  const parts = composeBuilder(options, store);
+  const { context, outbox, bridge, executions, closing } = parts;
   await bridge.start();
+  const walk = await walkOnce(context);
+  const recovery = {
+    walk,
+    ...(await recoverChats(context)),
+    executions: await recoverExecutions(context),
+    jobs: await context.engine.start(),
+  };
+  const chats = createChats(context);
+  tidyBeside(context, outbox, walk === undefined);
+  const reaper = createReaper({
+    ...context,
+    owners: createTerminalOwners(context),
+  });
+  reaper.start();
+  const close = async () => {
+    closing.abort();
+    await reaper[Symbol.asyncDispose]();
+    if (!options.engine) await context.engine.stop();
+    await bridge.close();
+  };
+  return {
+    chats,
+    executions,
+    recovery,
+    close,
+    workflows: createWorkflows(context, executions),
+    notifications: createNotifications(outbox, context.engine),
+    terminals: createTerminals(context),
+    events: async function* (chatId, eventsOptions) {
+      yield* (await chats.get(chatId)).events(eventsOptions);
+    },
+    repair: async () => {
+      context.checkOpen();
+      return await walkRuns(context, { signal: closing.signal });
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Every part of a builder, each with what it needs of the others; nothing runs yet. */
+function composeBuilder(options: BuilderOptions, store: Store) {
+  const { logger, onNotification, notifyBusySessions: whenBusy, subAgents: agents = [] } = options;
   const closing = new AbortController();
+  const engine = options.engine ?? createJobEngine(store, { logger });
+  const bridge = createSubAgentBridge({ store, logger, agents, executions: () => executions });
   const context: BuilderContext = {
     store,
     engine,
@@ -92,34 +142,22 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
   );
   const outbox = createOutbox({ store, sessions, onNotification, policy: { whenBusy }, logger });
   const executions = createExecutions(executionContext);
-  engine.handle(EXECUTIONS_QUEUE, createExecutionHandler(executionContext, outbox));
-  engine.handle(RUNS_QUEUE, createRunHandler({ context, executions, outbox }));
+  // Each phase bounds its own attempts: a service that is killed often must not park what is owed.
+  const bounds = { maxAttempts: Number.POSITIVE_INFINITY };
+  engine.handle(EXECUTIONS_QUEUE, createExecutionHandler(executionContext, outbox), bounds);
+  engine.handle(RUNS_QUEUE, createRunHandler({ context, executions, outbox }), bounds);
   engine.handle(CHATS_QUEUE, (job, { signal }) => drainChatInbox(context, job.id, signal));
   engine.handle(NOTIFICATION_QUEUE, createNotificationJob(outbox));
-  await outbox.prune();
-  const recovery = {
-    ...(await recoverChats(context)),
-    jobs: await engine.start(),
-  };
-  const chats = createChats(context);
-  const close = async () => {
-    closing.abort();
-    if (!options.engine) await engine.stop();
-    await bridge.close();
-  };
-  return {
-    chats,
-    workflows: createWorkflows(context, executions),
-    executions,
-    notifications: createNotifications(outbox, engine),
-    terminals: createTerminals(context),
-    events: async function* (chatId, eventsOptions) {
-      yield* (await chats.get(chatId)).events(eventsOptions);
-    },
-    recovery,
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  return { context, outbox, bridge, executions, closing };
+}
+
+/** What nobody waits for: the full walk as repair, and old notifications. */
+function tidyBeside(context: BuilderContext, outbox: Outbox, withWalk: boolean): void {
+  const { closing, logger } = context;
+  if (withWalk) void walkBeside(context, closing);
+  outbox.prune(closing).catch((error: unknown) => {
+    if (!closing.aborted) logger?.warn({ err: error }, 'old notifications not pruned');
+  });
 }
 
 function withApprovals(agent: AgentOptions, { onApproval }: BuilderOptions): AgentOptions {

@@ -134,10 +134,18 @@ async function tellEnd(
   return { state: 'later', reason: 'the end of the run is not told yet', notBefore };
 }
 
-function describeEnd({ workflowId, iteration, group, outcome, error }: RunRecord): string {
-  const head = `The workflow ${workflowId} ${outcome} (run ${iteration}/${group}).`;
-  return error ? `${head}\n${error.message}` : head;
+function describeEnd(record: RunRecord): string {
+  const { workflowId, outcome, error } = record;
+  if (outcome === 'open') throw new Error('unreachable: the run is open');
+  const head = `[AUTO-NOTIFICATION] Workflow ${workflowId} ${VERBS[outcome]} (run ${runIdOf(record)}).`;
+  return error ? `${head}\nReason: ${error.message}` : head;
 }
+
+const VERBS = {
+  completed: 'completed',
+  failed: 'FAILED and did not complete',
+  stopped: 'was STOPPED before its end',
+} as const;
 
 function failedBy(record: RunRecord, executionId: string): RunRecord {
   return { ...record, outcome: 'failed', error: new ChildFailedError(executionId).toJSON() };

@@ -29,7 +29,7 @@ export const lockKeys = {
   /** Held by whoever waits or works with the ticket of that execution; a ticket without it is passed over. */
   presence: (executionId: string): StoreKey =>
     executionId.startsWith(SERVICE_PREFIX)
-      ? keys.lock('services', executionId)
+      ? keys.lock(executionId, 'ticket')
       : [...keys.execution(readExecutionId(executionId)), 'learning-ticket'],
 };
 
