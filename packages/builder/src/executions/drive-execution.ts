@@ -50,13 +50,13 @@ interface DriveRequest {
 }
 
 async function driveExecution(request: DriveRequest): Promise<JobOutcome> {
-  const { context, job } = request;
+  const { context, job, jobContext } = request;
   const { executionId, request: begun } = decodeExecutionJob(job.payload);
   const key = readExecutionId(executionId);
   if (begun && !(await findState(context.store, key))) {
     await createState(context, { ...begun, key });
   }
-  const live = await openExecution(context, key);
+  const live = await openExecution(context, key, { letGo: jobContext.signal });
   if (live === 'absent') return { state: 'done' };
   if (live === 'busy') return later(context, 'another process has it');
   await using _live = live;

@@ -32,16 +32,18 @@ export class LiveExecution implements AsyncDisposable {
   /** The turn that runs in the session now. */
   turn: AgentTurn | undefined;
   readonly #context: ExecutionContext;
+  readonly #letGo: AbortSignal | undefined;
   #held: Held | undefined;
   #state: ContinuationState;
   #notice: Disposable | undefined;
   #writes: Promise<unknown> = Promise.resolve();
 
-  constructor(context: ExecutionContext, key: ExecutionKey, first: Taken) {
+  constructor(context: ExecutionContext, key: ExecutionKey, { taken, letGo }: FirstTaken) {
     this.#context = context;
     this.key = key;
-    this.#state = first.state;
-    this.#take(first);
+    this.#letGo = letGo;
+    this.#state = taken.state;
+    this.#take(taken);
   }
 
   get state(): ContinuationState {
@@ -87,8 +89,19 @@ export class LiveExecution implements AsyncDisposable {
     try {
       return await body();
     } finally {
-      const taken = await takeExecution(this.#context, this.key);
+      const taken = await this.#takeBack();
       if (taken) this.#take(taken);
+    }
+  }
+
+  /** As long as a turn of somebody else's lasts; once we are to let go, only for a moment. */
+  async #takeBack(): Promise<Taken | undefined> {
+    const signal = this.#letGo;
+    try {
+      return await takeExecution(this.#context, this.key, { whenBusy: 'wait', signal });
+    } catch (error) {
+      if (!signal?.aborted) throw error;
+      return await takeExecution(this.#context, this.key);
     }
   }
 
@@ -119,6 +132,11 @@ export class LiveExecution implements AsyncDisposable {
   }
 }
 
+interface FirstTaken {
+  readonly taken: Taken;
+  readonly letGo: AbortSignal | undefined;
+}
+
 /** An execution's lease, with what stands on disk. */
 interface Taken extends Held {
   readonly state: ContinuationState;
@@ -132,6 +150,8 @@ interface OpenOptions {
   /** `wait` as long as it takes; a short while when absent. */
   readonly whenBusy?: 'wait' | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Aborts when whoever opens it is to let go of it. */
+  readonly letGo?: AbortSignal | undefined;
 }
 
 /** Takes an execution; `busy` where a living owner has it, `absent` where there is none. */
@@ -141,7 +161,7 @@ export async function openExecution(
   options: OpenOptions = {},
 ): Promise<LiveExecution | 'busy' | 'absent'> {
   const taken = await takeExecution(context, key, options);
-  if (taken) return new LiveExecution(context, key, taken);
+  if (taken) return new LiveExecution(context, key, { taken, letGo: options.letGo });
   return (await findState(context.store, key)) ? 'busy' : 'absent';
 }
 

@@ -1,5 +1,6 @@
 import { systemClock, waitUntil } from '@holdfast/agent';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { keys } from '../persistence/keys.js';
 import { takeLearningLock } from '../workflow/learning-lock.js';
 import { MemoryDisk, MemoryStore } from './__fixtures__/memory-store.js';
 import {
@@ -73,6 +74,36 @@ describe('a phase that waits for the learning lock', () => {
     await running;
     expect(machine.sessions.userMessages()).toEqual(['write', 'news', 'review']);
     expect((await service.executions.get(ID)).outcome).toBe('completed');
+  });
+
+  it('goes on after a turn of somebody else that still runs when it has the lock', async () => {
+    const store = new MemoryStore(new MemoryDisk());
+    const service = createService(machine, { store, workflows });
+    const lock = await takeDefault(store);
+    const { running } = await waitForLock(service);
+    const held = machine.holdTurn();
+    const sent = service.sessions.send({
+      owner: { kind: 'execution', executionId: ID },
+      turnId: '11111111-1111-4111-8111-111111111111',
+      text: 'news',
+      whenBusy: 'wait',
+      signal: never,
+    });
+    const { release } = await held;
+    await lock[Symbol.asyncDispose]();
+    // It has the lock by now, and its own place is still taken.
+    await waitUntil(
+      async () => (await store.observe(keys.lock('default', 'lease'))).state === 'held',
+      {
+        awaiting: 'the lock in its hands',
+        deadlineMs: 20_000,
+      },
+    );
+    release();
+    await Promise.all([sent, running]);
+    expect(machine.sessions.userMessages()).toEqual(['write', 'news', 'review']);
+    expect((await service.executions.get(ID)).phases.kb_review?.attempt).toBe(1);
+    expect(service.engine.outcomes).toEqual([{ state: 'done' }]);
   });
 
   it('waits no longer once it is stopped', async () => {
