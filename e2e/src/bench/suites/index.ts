@@ -12,10 +12,12 @@ import { claudeDelivery, codexDelivery } from './delivery.js';
 import { codexIdle } from './idle-sessions.js';
 import { journal } from './journal.js';
 import { claudeScale } from './scale.js';
+import { scan } from './scan.js';
 import type { Suite } from './suite.js';
 
 const suites: readonly Suite[] = [
   journal,
+  scan,
   claudeStructuredWarm,
   codexStructuredWarm,
   claudeOneCall,
