@@ -175,4 +175,5 @@ export { readError, writeError } from './state/state-error.js';
 export { defaultStateDir } from './state/state-layout.js';
 export { type Clock, isoInstant, systemClock } from './time/clock.js';
 export { waitUntil } from './time/wait-until.js';
+export { type ProcessBytes, runProcessForBytes } from './transports/run-process.js';
 export type { CapturedTerminal } from './transports/tmux/capture-terminal.js';

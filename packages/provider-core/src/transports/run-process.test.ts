@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readProcessStatus } from '../state/process-identity.js';
 import { waitUntil } from '../time/wait-until.js';
-import { ProcessStartError, runProcess, spawnDetached, spawnPiped } from './run-process.js';
+import {
+  ProcessStartError,
+  runProcess,
+  runProcessForBytes,
+  spawnDetached,
+  spawnPiped,
+} from './run-process.js';
 
 let workingDir: string;
 
@@ -101,6 +107,24 @@ describe('runProcess', () => {
       secrets,
     });
     expect({ stdout, stderr }).toEqual({ stdout: '[redacted]\n', stderr: '[redacted]\n' });
+  });
+});
+
+describe('runProcessForBytes', () => {
+  it('gives back bytes that are no text as they came', async () => {
+    const bytes = Uint8Array.of(0xef, 0xbb, 0xbf, 0xff, 0x00, 0x0d, 0x0a);
+    const result = await runProcessForBytes({ ...shell('cat; echo no >&2'), input: bytes });
+    expect(result).toMatchObject({ outcome: 'exited', exitCode: 0, stderr: 'no\n' });
+    expect([...result.stdout]).toEqual([...bytes]);
+  });
+
+  it('counts bytes at its limit, and reports a program that does not exist', async () => {
+    const result = await runProcessForBytes({ ...shell('yes ä'), maxOutputBytes: 1000 });
+    expect(result.truncated).toBe(true);
+    expect(result.stdout.byteLength).toBe(1000);
+    const missing = { ...shell(''), file: '/nonexistent/program' };
+    const ended = await runProcessForBytes(missing);
+    expect(ended).toMatchObject({ outcome: 'not_started', reason: 'ENOENT' });
   });
 });
 

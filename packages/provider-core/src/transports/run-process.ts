@@ -14,7 +14,7 @@ export interface ProcessRequest {
 /** A process that is run to its end. */
 export interface RunProcessRequest extends ProcessRequest {
   /** Written to its standard input, which is closed then. */
-  readonly input?: string | undefined;
+  readonly input?: string | Uint8Array | undefined;
   /** 30 seconds when absent; then the process and its group are killed. */
   readonly timeoutMs?: number | undefined;
   /** Per stream, 1 MiB when absent; a process that says more is cut short. */
@@ -39,39 +39,81 @@ export interface ProcessResult {
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_MAX_OUTPUT_CHARACTERS = 1024 * 1024;
 
+/** How a process ended whose output is no text, or not only: its bytes as they came. */
+export interface ProcessBytes extends Omit<ProcessResult, 'stdout'> {
+  readonly stdout: Uint8Array;
+}
+
 /** Runs a program to its end and reports how it ended; throws only the signal's reason. */
 export async function runProcess(request: RunProcessRequest): Promise<ProcessResult> {
-  const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, secrets = [] } = request;
+  const { secrets = [], maxOutputCharacters } = request;
+  const { subprocess, watch } = await startRun(request, {
+    encoding: 'utf8',
+    maxBuffer: maxOutputCharacters ?? DEFAULT_MAX_OUTPUT_CHARACTERS,
+  });
+  const result = await subprocess;
+  const ended = describeEnd(result, watch.stop());
+  request.signal?.throwIfAborted();
+  return {
+    ...ended,
+    stdout: redact(result.stdout, secrets),
+    stderr: redact(result.stderr, secrets),
+  };
+}
+
+/** Runs a program whose output is no text, at most `maxOutputBytes` of each stream; else as {@link runProcess}. */
+export async function runProcessForBytes({
+  maxOutputBytes = DEFAULT_MAX_OUTPUT_CHARACTERS,
+  ...request
+}: Omit<RunProcessRequest, 'maxOutputCharacters' | 'secrets'> & {
+  readonly maxOutputBytes?: number | undefined;
+}): Promise<ProcessBytes> {
+  const output = { encoding: 'buffer', maxBuffer: maxOutputBytes } as const;
+  const { subprocess, watch } = await startRun(request, output);
+  const result = await subprocess;
+  const ended = describeEnd(result, watch.stop());
+  request.signal?.throwIfAborted();
+  return { ...ended, stdout: result.stdout, stderr: new TextDecoder().decode(result.stderr) };
+}
+
+interface OutputOptions<Encoding extends 'utf8' | 'buffer'> {
+  readonly encoding: Encoding;
+  readonly maxBuffer: number;
+}
+
+async function startRun<Encoding extends 'utf8' | 'buffer'>(
+  request: RunProcessRequest,
+  output: OutputOptions<Encoding>,
+) {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = request;
   signal?.throwIfAborted();
   // Loaded on first use: it costs more than most programs run through here.
   const { execa } = await import('execa');
   const subprocess = execa(request.file, [...request.args], {
+    ...output,
     env: request.env,
     extendEnv: false,
     cwd: request.workingDir,
     input: request.input ?? '',
-    maxBuffer: request.maxOutputCharacters ?? DEFAULT_MAX_OUTPUT_CHARACTERS,
-    encoding: 'utf8',
     stripFinalNewline: false,
     detached: true,
     cleanup: false,
     reject: false,
   });
-  const watch = watchRun(subprocess, timeoutMs, signal);
-  const result = await subprocess;
-  const timedOut = watch.stop();
-  signal?.throwIfAborted();
+  return { subprocess, watch: watchRun(subprocess, timeoutMs, signal) };
+}
+
+function describeEnd(result: EndedRun, timedOut: boolean) {
   return {
     outcome: timedOut ? 'timed_out' : readOutcome(result),
     ...(result.exitCode === undefined ? {} : { exitCode: result.exitCode }),
     ...readReason(result),
-    stdout: redact(result.stdout, secrets),
-    stderr: redact(result.stderr, secrets),
     truncated: result.isMaxBuffer,
-  };
+  } as const;
 }
 
 interface EndedRun {
+  readonly isMaxBuffer: boolean;
   readonly exitCode?: number | undefined;
   readonly signal?: string | undefined;
   readonly code?: string | undefined;
