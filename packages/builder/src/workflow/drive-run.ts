@@ -1,12 +1,13 @@
 import { isoInstant, systemClock } from '@holdfast/agent';
 import type { BuilderContext } from '../builder-context.js';
-import type { JobContext, JobHandler, JobOutcome } from '../engine/job-engine.js';
+import type { Job, JobContext, JobHandler, JobOutcome } from '../engine/job-engine.js';
 import { executionIdOf } from '../executions/execution-key.js';
 import type { SessionOwner } from '../executions/execution-owner.js';
 import type { Executions } from '../executions/executions.js';
 import type { Outbox } from '../notifications/outbox.js';
+import type { JsonValue } from '../persistence/store.js';
 import type { ContinuationState } from './continuation-state.js';
-import { readRun, writeRun } from './run-file.js';
+import { createRun, readRun, writeRun } from './run-file.js';
 import { findRunStop } from './stop-run.js';
 import {
   MAIN_AGENT_STEP,
@@ -15,6 +16,7 @@ import {
 } from './workflow-definition.js';
 import { ChildFailedError, ExecutionStoppedError, UnknownWorkflowError } from './workflow-error.js';
 import { type RunKey, type RunRecord, readRunId, runIdOf } from './workflow-run.js';
+import { decodeRunRecord } from './workflow-run.wire.js';
 
 /** What a run is driven with. */
 export interface RunDriver {
@@ -28,13 +30,16 @@ export interface RunDriver {
  * a run that is begun again finds what is done and starts only what is missing.
  */
 export function createRunHandler(driver: RunDriver): JobHandler {
-  return (job, jobContext) => driveRun(driver, readRunId(job.id), jobContext);
+  return (job, jobContext) => driveRun(driver, job, jobContext);
 }
 
-async function driveRun(driver: RunDriver, key: RunKey, job: JobContext): Promise<JobOutcome> {
+async function driveRun(
+  driver: RunDriver,
+  { id, payload }: Job,
+  job: JobContext,
+): Promise<JobOutcome> {
   const { context } = driver;
-  const record = await readRun(context.store, key);
-  if (!record) return { state: 'done' };
+  const record = await openRun(context, readRunId(id), payload);
   if (record.outcome !== 'open') return tellEnd(driver, record, job.signal);
   const workflow = context.workflows.get(record.workflowId);
   if (!workflow) {
@@ -44,6 +49,19 @@ async function driveRun(driver: RunDriver, key: RunKey, job: JobContext): Promis
   if (!job.isCurrent()) return { state: 'later', reason: 'another process drives the run' };
   await writeRun(context.store, { ...ended, updatedAt: isoInstant(systemClock) });
   return tellEnd(driver, ended, job.signal);
+}
+
+/** The run as it stands, or as its job says it begins: whoever was to write it may have died, or be slower than we are. */
+async function openRun(
+  { store }: BuilderContext,
+  key: RunKey,
+  payload: JsonValue,
+): Promise<RunRecord> {
+  const known = await readRun(store, key);
+  if (known) return known;
+  const begun = decodeRunRecord(payload, runIdOf(key));
+  if (await createRun(store, begun)) return begun;
+  return (await readRun(store, key)) ?? begun;
 }
 
 interface RunRequest {

@@ -144,6 +144,18 @@ describe('a workflow run', () => {
     await expect(unknown).rejects.toSatisfy(isWorkflowError);
   });
 
+  it('is begun by whichever builder takes its job, though the one that was asked is slower', async () => {
+    await using asked = await build(publish);
+    await using idle = await build(publish);
+    const starts = ['1', '2', '3', '4'].map((iteration) =>
+      asked.workflows.start({ workflow: 'publish', iteration }),
+    );
+    const views = await Promise.all((await Promise.all(starts)).map((run) => run.wait()));
+    expect(views.map(({ outcome }) => outcome)).toEqual(Array(4).fill('completed'));
+    expect(sessions.userMessages()).toHaveLength(20);
+    expect(idle.recovery.jobs.queued).toEqual([]);
+  });
+
   it('tells its main agent of each step, as turns in that agent’s own session', async () => {
     const led = defineWorkflow({
       id: 'led',

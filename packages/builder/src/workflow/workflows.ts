@@ -14,7 +14,8 @@ import { stopRun } from './stop-run.js';
 import { DEFAULT_LOCK, type LearningLockOptions, withLearningLock } from './with-learning-lock.js';
 import { listSteps, MAIN_AGENT_STEP } from './workflow-definition.js';
 import { UnknownExecutionError, UnknownWorkflowError } from './workflow-error.js';
-import { type RunKey, type RunView, runIdOf } from './workflow-run.js';
+import { type RunKey, type RunRecord, type RunView, runIdOf } from './workflow-run.js';
+import { encodeRunRecord } from './workflow-run.wire.js';
 
 /** What a run is begun with. */
 export interface StartRun {
@@ -35,7 +36,7 @@ export interface StartRun {
 export interface WorkflowRun extends RunKey {
   readonly runId: string;
   readonly view: () => Promise<RunView>;
-  /** Resolves once the run has ended, in whichever process. A failed run resolves too: look at `outcome`. */
+  /** Resolves once the run has ended, in whichever process; a failed one too: look at `outcome`. A TypeError once the builder was closed. */
   readonly wait: (options?: { readonly signal?: AbortSignal | undefined }) => Promise<RunView>;
   /** Fences every later start of its steps and interrupts what runs. */
   readonly stop: (reason: string) => Promise<void>;
@@ -94,9 +95,7 @@ async function startRun(context: BuilderContext, request: StartRun): Promise<Run
   const run = { iteration: checkName(iteration), group: checkName(group) };
   if (!context.workflows.has(workflow)) throw new UnknownWorkflowError(workflow);
   const at = isoInstant(systemClock);
-  // The job first: a run without one would be found by the full walk alone.
-  await context.engine.enqueue(RUNS_QUEUE, runIdOf(run), { ...run });
-  const isNew = await createRun(context.store, {
+  const record: RunRecord = {
     ...run,
     workflowId: workflow,
     input: request.input ?? null,
@@ -105,7 +104,10 @@ async function startRun(context: BuilderContext, request: StartRun): Promise<Run
     createdAt: at,
     updatedAt: at,
     outcome: 'open',
-  });
+  };
+  // The job first, and with all that the run begins with: whoever takes it needs nothing else of us.
+  await context.engine.enqueue(RUNS_QUEUE, runIdOf(run), encodeRunRecord(record));
+  const isNew = await createRun(context.store, record);
   if (!isNew) await checkSameWorkflow(context, run, workflow);
   return run;
 }
@@ -169,11 +171,16 @@ async function waitForRun(
   executions: Executions,
   { run, signal }: { readonly run: RunKey; readonly signal?: AbortSignal | undefined },
 ): Promise<RunView> {
+  const { closing, checkOpen } = context;
+  const either = signal ? AbortSignal.any([signal, closing]) : closing;
   for (;;) {
     signal?.throwIfAborted();
     const record = await readRun(context.store, run);
     if (record?.outcome !== 'open') return await viewRun(context, executions, run);
-    await systemClock.sleep(LOOK_MS, signal);
+    signal?.throwIfAborted();
+    // Whoever waits on would keep its process alive for what nobody here drives any more.
+    checkOpen();
+    await systemClock.sleep(LOOK_MS, either).catch(() => {});
   }
 }
 
