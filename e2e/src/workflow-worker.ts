@@ -4,6 +4,7 @@ import {
   type Builder,
   type BuilderOptions,
   createBuilder,
+  type JobEngine,
   type WorkflowRun,
 } from '@holdfast/builder';
 import { installFaults } from './harness/install-faults.js';
@@ -41,6 +42,8 @@ async function serve(): Promise<void> {
         : []),
     ],
     subAgents: command.subAgents,
+    // Whoever only edits the shared files takes no work: the proofs say which service drives.
+    ...(command.holdLock && { engine: createIdleEngine() }),
     onNotification: async ({ notificationId, outcome, text }) => {
       await appendFile(notificationFile, `${JSON.stringify({ notificationId, outcome, text })}\n`);
     },
@@ -65,6 +68,20 @@ async function serve(): Promise<void> {
   const learningLock = await builder.workflows.learningLock();
   await builder.close();
   tell({ type: 'closed', learningLock });
+}
+
+function createIdleEngine(): JobEngine {
+  const nothing = async () => {};
+  return {
+    handle: () => {},
+    enqueue: async () => false,
+    start: async () => ({ queued: [], left: [] }),
+    wake: async () => false,
+    cancel: nothing,
+    list: async () => [],
+    stop: nothing,
+    [Symbol.asyncDispose]: nothing,
+  };
 }
 
 /** Takes its turn at the learning lock, and keeps it until a line comes in. */

@@ -18,6 +18,9 @@ import { ChildFailedError, ExecutionStoppedError, UnknownWorkflowError } from '.
 import { type RunKey, type RunRecord, readRunId, runIdOf } from './workflow-run.js';
 import { decodeRunRecord } from './workflow-run.wire.js';
 
+/** How soon a run whose workflow nobody here knows is looked at again. */
+const LOOK_AGAIN_MS = 10_000;
+
 /** What a run is driven with. */
 export interface RunDriver {
   readonly context: BuilderContext;
@@ -43,7 +46,10 @@ async function driveRun(
   if (record.outcome !== 'open') return tellEnd(driver, record, job.signal);
   const workflow = context.workflows.get(record.workflowId);
   if (!workflow) {
-    return { state: 'parked', reason: new UnknownWorkflowError(record.workflowId).message };
+    // Another builder may know it, or this one after its next deployment.
+    const now = () => systemClock.now() + LOOK_AGAIN_MS;
+    const reason = new UnknownWorkflowError(record.workflowId).message;
+    return { state: 'later', reason, notBefore: isoInstant({ ...systemClock, now }) };
   }
   const ended = await runSteps(driver, { record, workflow, signal: job.signal });
   if (!job.isCurrent()) return { state: 'later', reason: 'another process drives the run' };
