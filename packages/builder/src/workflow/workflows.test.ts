@@ -250,7 +250,14 @@ describe('the learning lock', () => {
     };
     const state = await waitUntil(waits, { awaiting: 'the wait for the lock', deadlineMs: 10_000 });
     expect(state.handle).toBeDefined();
-    expect(await builder.workflows.learningLock()).toMatchObject({
+    // That it waits is on disk before it stands in the line.
+    const line = async () => {
+      const lock = await builder.workflows.learningLock();
+      return lock.waiting.length > 0 && lock;
+    };
+    expect(
+      await waitUntil(line, { awaiting: 'its place in line', deadlineMs: 10_000 }),
+    ).toMatchObject({
       state: 'held',
       waiting: [{ executionId: '1~main~draft' }],
     });
