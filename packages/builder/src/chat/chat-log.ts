@@ -44,7 +44,7 @@ export async function openChatLog(store: Store, chatId: string, lease: Lease): P
 }
 
 /** Every event on disk. Read-only and without the lease: a half-written last line is not there yet. */
-export async function readChatEvents(store: Store, chatId: string): Promise<readonly ChatEvent[]> {
+async function readChatEvents(store: Store, chatId: string): Promise<readonly ChatEvent[]> {
   const key = keys.chatEvents(chatId);
   const path = key.join('/');
   const events: ChatEvent[] = [];

@@ -134,7 +134,7 @@ export async function confirmSettled(log: ChatLog, messageId: string): Promise<v
 }
 
 /** How a turn ended, by the log. */
-export function findSettled(log: ChatLog, turnId: string): SettledTurn | undefined {
+function findSettled(log: ChatLog, turnId: string): SettledTurn | undefined {
   const found = getView(log).turns.find((one) => one.turnId === turnId);
   if (!found || found.state === 'open') return undefined;
   return { turnId, state: found.state, error: found.error };

@@ -118,7 +118,7 @@ const WRITES = 12;
 
 describe('a service that dies', () => {
   it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((part) => part * WRITES + 1))(
-    'sends each message of each phase once, whichever durable write was its last, from write %i on [B21, B124]',
+    'B21, B124: sends each message of each phase once, whichever durable write was its last, from write %i on',
     async (from) => {
       const whole = await live(new MemoryDisk(), machine);
       const total = whole.store.writes;

@@ -52,7 +52,7 @@ async function runAndCopy(): Promise<readonly Moment[]> {
 }
 
 describe('a service that dies within a turn', () => {
-  it('has the answer of each message, each sent once, at whichever step of whichever turn it died [B124]', async () => {
+  it('B124: has the answer of each message, each sent once, at whichever step of whichever turn it died', async () => {
     const moments = await runAndCopy();
     expect(moments.map(({ name }) => name)).toEqual(
       ['one', 'two', 'review', 'learn'].flatMap((text) =>

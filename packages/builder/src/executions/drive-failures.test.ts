@@ -150,7 +150,7 @@ describe('an error of a turn', () => {
     expect(machine.sessions.userMessages()).toEqual(['write']);
   });
 
-  it('counts a try before it is made, so that a crash gives no tries back [B123]', async () => {
+  it('B123: counts a try before it is made, so that a crash gives no tries back', async () => {
     const disk = new MemoryDisk();
     let tries = 0;
     machine.sessions.onStep = async (step) => {

@@ -1,4 +1,4 @@
-import type { AgentSessionHandle, AgentTurnEvent, AgentTurnResult } from '@holdfast/agent';
+import type { AgentTurnResult } from '@holdfast/agent';
 import type { SessionOwner } from './execution-owner.js';
 
 /** One message for the session of a chat or an execution. */
@@ -30,10 +30,4 @@ export type SessionDelivery =
 export interface SessionTurns {
   /** A chat or execution that is not there is `unknown_chat` or `unknown_execution`; everything else is the turn's own error. */
   readonly send: (message: SessionMessage) => Promise<SessionDelivery>;
-}
-
-/** What is told of a turn while it runs. */
-export interface TurnObserver {
-  readonly onEvent?: ((event: AgentTurnEvent) => void | Promise<void>) | undefined;
-  readonly onHandle?: ((handle: AgentSessionHandle) => void | Promise<void>) | undefined;
 }

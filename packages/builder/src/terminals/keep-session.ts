@@ -21,7 +21,7 @@ export interface TerminalContext {
 }
 
 /** How long the last text of a terminal is kept once it is no longer current. */
-export const SNAPSHOT_MS = 30 * 60_000;
+const SNAPSHOT_MS = 30 * 60_000;
 
 /** A session that was just used, or is about to be closed. */
 export interface UsedSession {
