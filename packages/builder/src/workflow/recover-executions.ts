@@ -15,8 +15,6 @@ import { isSettled, PHASES, type Phase } from './phases.js';
 import type { ExecutionRecovery, Verdict } from './recovery-report.js';
 import { upgradeState } from './upgrade-schema-1.js';
 
-export type { ExecutionRecovery, FoundExecution, LeftExecution } from './recovery-report.js';
-
 /** What recovery needs of a builder. */
 export type RecoveryContext = Pick<
   BuilderContext,
