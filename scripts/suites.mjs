@@ -72,6 +72,8 @@ export const stages = [
       endToEnd('faults', 240, '--kills', '40', '--seed', '7'),
       endToEnd('fuzz', 150, '--jobs', '3', '--runs', '8'),
       endToEnd('demo', 90),
+      program('workflow-demo', 90, 'demo', 'workflow'),
+      program('builder', 120, 'certify', '--builder', '--jobs', '2', '--retry', '1'),
       endToEnd('bad-input', 120),
       endToEnd('cases', 180, '--depth', 'core', '--jobs', '4', ...retry),
       endToEnd('pages', 120, '--jobs', '4', ...retry),
@@ -86,6 +88,11 @@ function suite(name, budgetSeconds, command, { counts = 'step', needsBuild = fal
 
 /** Real CLIs in real tmux share the two cores badly: these run one at a time. */
 function endToEnd(name, budgetSeconds, ...args) {
-  const command = [node, `e2e/dist/${name}.js`, ...args];
+  return program(name, budgetSeconds, name, ...args);
+}
+
+/** A suite that is another side of a program of that name. */
+function program(name, budgetSeconds, file, ...args) {
+  const command = [node, `e2e/dist/${file}.js`, ...args];
   return suite(name, budgetSeconds, command, { counts: 'last-line', needsBuild: true });
 }
