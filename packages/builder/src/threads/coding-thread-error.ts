@@ -23,6 +23,7 @@ export type CodingThreadErrorKind =
   | 'workspace_refused'
   | 'patch_refused'
   | 'candidate_changed'
+  | 'publish_blocked'
   | 'runner_unfit'
   | 'execution_unknown';
 
@@ -48,6 +49,7 @@ const RETRY: Readonly<Record<CodingThreadErrorKind, RetryClass>> = {
   workspace_refused: 'never',
   patch_refused: 'inspect',
   candidate_changed: 'inspect',
+  publish_blocked: 'inspect',
   runner_unfit: 'same',
   execution_unknown: 'inspect',
 };
