@@ -28,7 +28,10 @@ export function createExecutions(context: ExecutionContext): Executions {
       await getState(store, executionId);
       return await waitForEnd(context, executionId, signal);
     },
-    stop: (executionId, reason) => stopExecution(context, executionId, reason),
+    stop: async (executionId, reason) => {
+      context.checkOpen();
+      await stopExecution(context, executionId, reason);
+    },
     resume: async (executionId) => {
       context.checkOpen();
       await resumeExecution(context, executionId);

@@ -1,5 +1,5 @@
 import { keys } from '../persistence/keys.js';
-import type { Store, StoreKey } from '../persistence/store.js';
+import type { Store } from '../persistence/store.js';
 import type { ContinuationState } from '../workflow/continuation-state.js';
 import { EXECUTIONS_QUEUE, type ExecutionContext } from './execution-context.js';
 import { type ExecutionKey, readExecutionId } from './execution-key.js';
@@ -11,12 +11,12 @@ export async function noteChild(
   owner: ExecutionKey,
   childExecutionId: string,
 ): Promise<void> {
-  await store.write([...childrenKey(owner), `${childExecutionId}.json`], {}, { mode: 'create' });
+  await store.write([...keys.children(owner), `${childExecutionId}.json`], {}, { mode: 'create' });
 }
 
 /** Everything an execution ever owned, by id, ended ones included. */
 export async function listChildren(store: Store, owner: ExecutionKey): Promise<readonly string[]> {
-  const names = await store.list(childrenKey(owner));
+  const names = await store.list(keys.children(owner));
   return names.map((name) => name.replace(/\.json$/, ''));
 }
 
@@ -43,22 +43,22 @@ const LOOK_MS = 250;
 
 /** Resolves once an execution has ended, in whichever process. */
 export async function waitForEnd(
-  { store, notices }: ExecutionContext,
+  { store, notices, closing, checkOpen }: ExecutionContext,
   executionId: string,
   signal?: AbortSignal,
 ): Promise<ContinuationState> {
+  const either = signal ? AbortSignal.any([signal, closing]) : closing;
   for (;;) {
     signal?.throwIfAborted();
-    const waiting = notices.waitForEnd([executionId], { ms: LOOK_MS, signal });
+    const waiting = notices.waitForEnd([executionId], { ms: LOOK_MS, signal: either });
     // Nobody waits for it once the state says that all is over.
     waiting.catch(() => {});
     // Looked at after the notice is armed: an end in between is not missed.
     const state = await findState(store, readExecutionId(executionId));
     if (state && state.outcome !== 'open') return state;
-    await waiting;
+    signal?.throwIfAborted();
+    // Whoever waits on would keep its process alive for what nobody here drives any more.
+    checkOpen();
+    await waiting.catch(() => {});
   }
-}
-
-function childrenKey(owner: ExecutionKey): StoreKey {
-  return [...keys.execution(owner), 'children'];
 }

@@ -35,7 +35,7 @@ export interface Executions {
   readonly start: (request: StartExecution) => Promise<ContinuationState>;
   /** The state on disk, or `unknown_execution`. */
   readonly get: (executionId: string) => Promise<ContinuationState>;
-  /** Resolves once the execution has ended, in whichever process. */
+  /** Resolves once the execution has ended, in whichever process. A TypeError once the builder was closed. */
   readonly wait: (
     executionId: string,
     options?: { readonly signal?: AbortSignal | undefined },

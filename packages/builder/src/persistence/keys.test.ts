@@ -30,6 +30,7 @@ const places: Readonly<Record<string, (id: string) => StoreKey>> = {
   'the lease of a notification': (id) => keys.notificationLease(id),
   'a thing of the bridge': (id) => keys.bridge(id),
   'a lock': (id) => keys.lock(id),
+  'an artifact of a thread': (id) => keys.threadArtifact(id),
 };
 
 describe('keys', () => {
@@ -71,6 +72,7 @@ describe('keys', () => {
 
   it('describes a key by its kind alone', () => {
     expect(describeKey(keys.state(step))).toBe('step/continuation_state.json');
+    expect(describeKey([...keys.children(step), '1~main~part.json'])).toBe('step/children');
     expect(describeKey(keys.run(run))).toBe('run/run.json');
     expect(describeKey(keys.chatEvents('one'))).toBe('chat/events.jsonl');
     expect(describeKey(keys.openChat('one'))).toBe('open-chat');

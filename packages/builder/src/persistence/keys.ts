@@ -45,6 +45,8 @@ export const keys = {
   stop: (key: ExecutionKey): StoreKey => [...executionFolder(key), 'stop.json'],
   /** Whoever runs a turn in the session of the execution. */
   lane: (key: ExecutionKey): StoreKey => [...executionFolder(key), 'lane'],
+  /** Below it stands one record an execution that this one owns, by its id. */
+  children: (key: ExecutionKey): StoreKey => [...executionFolder(key), 'children'],
 
   /** Below it stands one folder a queue. */
   queues: (): StoreKey => ['engine'],
@@ -94,6 +96,9 @@ export const keys = {
     `${digestOf(terminalId)}.json`,
   ],
 
+  /** What a coding thread made, found by its digest alone. */
+  threadArtifact: (digest: string): StoreKey => ['threads', 'artifacts', checkDigest(digest)],
+
   /** Below it stands one folder a lock. */
   locks: (): StoreKey => ['locks'],
   /** Below it stands everything of one lock: who holds it, who waits. */
@@ -135,6 +140,12 @@ function recordName(id: string, { what, extension }: RecordName): string {
   return `${id.slice(0, 180)}~~${digestOf(id)}${extension}`;
 }
 
+function checkDigest(digest: string): string {
+  const [, hex] = /^sha256:([0-9a-f]{64})$/.exec(digest) ?? [];
+  if (hex !== undefined) return `${hex}.json`;
+  throw new TypeError(`${JSON.stringify(digest)} is no digest; use sha256: and 64 of 0-9 a-f`);
+}
+
 function digestOf(id: string): string {
   return createHash('sha256').update(id).digest('hex').slice(0, 32);
 }
@@ -144,11 +155,13 @@ export function describeKey([root = '', ...rest]: StoreKey): string {
   if (root === 'chats' && rest[1] === 'inbox') return 'chat/inbox';
   if (root === 'chats') return `chat/${rest.at(-1)}`;
   if (root === 'open') return 'open-chat';
+  if (root === 'runs' && rest[4] === 'children') return 'step/children';
   if (root === 'runs') return rest.length < 5 ? `run/${rest.at(-1)}` : `step/${rest.at(-1)}`;
   if (root === 'engine') return `engine/${rest[0]}/${rest[1]}`;
   if (root === 'notifications') return 'notification';
   if (root === 'locks') return `lock/${rest[1]}`;
   if (root === 'bridge') return `bridge/${rest[0]}`;
+  if (root === 'threads' && rest[0] === 'artifacts') return 'thread/artifact';
   if (root === 'terminals' || root === 'terminal-snapshots') return root;
   return [root, ...rest].join('/');
 }
