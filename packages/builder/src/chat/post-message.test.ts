@@ -116,7 +116,7 @@ describe('a message to an idle chat', () => {
   });
 });
 
-describe('a message to a busy chat', () => {
+describe('B105: a message to a busy chat', () => {
   it('fails, or waits for a turn of its own, in the order the messages came, nothing merged', async () => {
     await using builder = await build();
     const chat = await openChat(builder);
@@ -215,7 +215,7 @@ describe('a message to a busy chat', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('is sent once however often it is posted under one id, and never as another message', async () => {
+  it('B103: is sent once however often it is posted under one id, and never as another message', async () => {
     await using builder = await build();
     const chat = await openChat(builder);
     holdTurns();

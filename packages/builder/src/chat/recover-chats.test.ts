@@ -165,7 +165,7 @@ describe('createBuilder after a crash', () => {
     expect(machine.sessions.userMessages()).toEqual(['one', 'two']);
   });
 
-  it('leaves a chat alone that a living builder works on', async () => {
+  it('B107: leaves a chat alone that a living builder works on', async () => {
     const machine = { dir: join(root, 'origin'), sessions: new MemorySessions() };
     const builder = await build(machine);
     const chat = await builder.chats.open({ chatId: 'chat-1', agent: 'coder' });

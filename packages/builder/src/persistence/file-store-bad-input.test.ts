@@ -186,7 +186,7 @@ describe('a damaged record that is written anew while others read it', () => {
   });
 });
 
-describe('a disk that is full', () => {
+describe('B44: a disk that is full', () => {
   const points = {
     write: 'atomic-write:written',
     create: 'atomic-write:written',

@@ -28,7 +28,7 @@ async function killAt(dieAt: string, ...call: readonly unknown[]): Promise<void>
   expect(await other.run({ dataDir, call, dieAt })).toBe('SIGKILL');
 }
 
-describe('a process killed while it replaces a record', () => {
+describe('B46: a process killed while it replaces a record', () => {
   it.each([
     ['store:before-write:notification', 'old'],
     ['atomic-write:created', 'old'],
@@ -91,7 +91,7 @@ describe('a process killed while it appends', () => {
   });
 });
 
-describe('several processes that create one record', () => {
+describe('B48: several processes that create one record', () => {
   it('get one winner between them', async () => {
     const names = ['a', 'b', 'c', 'd'];
     const said = await Promise.all(
