@@ -77,34 +77,33 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
   await prepareStore(store);
   const parts = composeBuilder(options, store);
   const { context, outbox, bridge, executions, closing } = parts;
-  await bridge.start();
-  const walk = await walkOnce(context);
-  const recovery = {
-    walk,
-    ...(await recoverChats(context)),
-    executions: await recoverExecutions(context),
-    jobs: await context.engine.start(),
-  };
-  const chats = createChats(context);
-  tidyBeside(context, outbox, walk === undefined);
   const reaper = createReaper({
     ...context,
     owners: createTerminalOwners(context),
   });
-  reaper.start();
   const close = async () => {
+    // Before anything that waits is told: then what it was in the middle of is no failure.
+    const stopped = options.engine ? undefined : context.engine.stop();
     closing.abort();
     await reaper[Symbol.asyncDispose]();
-    if (!options.engine) await context.engine.stop();
+    await stopped;
     await bridge.close();
   };
+  const recovery = await recover(parts).catch(async (error: unknown) => {
+    // Nobody gets a builder to close: what serves already must not outlive this call.
+    await close();
+    throw error;
+  });
+  const chats = createChats(context);
+  tidyBeside(context, outbox, recovery.walk === undefined);
+  reaper.start();
   return {
     chats,
     executions,
     recovery,
     close,
     workflows: createWorkflows(context, executions),
-    notifications: createNotifications(outbox, context.engine),
+    notifications: createNotifications(outbox, context),
     terminals: createTerminals(context),
     events: async function* (chatId, eventsOptions) {
       yield* (await chats.get(chatId)).events(eventsOptions);
@@ -114,6 +113,18 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
       return await walkRuns(context, { signal: closing.signal });
     },
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Begins the work of a builder, with what others left. */
+async function recover({ context, bridge }: ReturnType<typeof composeBuilder>) {
+  await bridge.start();
+  const walk = await walkOnce(context);
+  return {
+    walk,
+    ...(await recoverChats(context)),
+    executions: await recoverExecutions(context),
+    jobs: await context.engine.start(),
   };
 }
 

@@ -28,10 +28,11 @@ it('queues a dead letter that is asked for again until nothing of it is pending'
   await outbox.deliver(notificationId, signal);
 
   const calls: string[] = [];
-  const notifications = createNotifications(outbox, {
-    enqueue: async (queue, id) => calls.push(`${queue} ${id}`) === 1,
-    wake: async (_queue, id) => calls.push(`wake ${id}`) > 0,
-  });
+  const engine = {
+    enqueue: async (queue: string, id: string) => calls.push(`${queue} ${id}`) === 1,
+    wake: async (_queue: string, id: string) => calls.push(`wake ${id}`) > 0,
+  };
+  const notifications = createNotifications(outbox, { engine, checkOpen: () => {} });
   expect((await notifications.retry(notificationId)).session).toEqual({
     state: 'pending',
     attempts: 0,

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '@holdfast/agent';
+import type { BuilderContext } from '../builder-context.js';
 import type { JobEngine, JobHandler } from '../engine/job-engine.js';
 import type { OutboxEntry, OutboxState } from './notification.js';
 import type { Outbox } from './outbox.js';
@@ -21,15 +22,21 @@ export interface Notifications {
   readonly retry: (notificationId: string) => Promise<OutboxEntry>;
 }
 
+/** What the view of the outbox needs of a builder. */
+export interface NotificationsContext extends Pick<BuilderContext, 'checkOpen'> {
+  readonly engine: Pick<JobEngine, 'enqueue' | 'wake'>;
+}
+
 /** The view that a service has of the outbox. */
 export function createNotifications(
   outbox: Outbox,
-  engine: Pick<JobEngine, 'enqueue' | 'wake'>,
+  { engine, checkOpen }: NotificationsContext,
 ): Notifications {
   return {
     list: outbox.list,
     get: outbox.get,
     retry: async (notificationId) => {
+      checkOpen();
       const entry = await outbox.retry(notificationId);
       // A crash before the next line leaves it pending: asking again queues it.
       const isNew = await engine.enqueue(NOTIFICATION_QUEUE, notificationId, {
