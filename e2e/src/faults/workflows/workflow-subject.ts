@@ -10,6 +10,7 @@ import { ApiSubject } from '../../certify/api/api-subject.js';
 import type { CliUnderTest } from '../../harness/cli-under-test.js';
 import type { Place } from '../../harness/place.js';
 import { failureOf } from '../../harness/providers/failure-of.js';
+import { getProviderFixture } from '../../harness/providers/index.js';
 import { listModelApiFixtures } from '../../harness/providers/model-apis.js';
 import { RealSubject } from '../../harness/real-subject.js';
 import type { WorkflowCommand } from '../../workflows/workflow-command.js';
@@ -46,26 +47,24 @@ export function createWorkflowSubject(driver: WorkflowDriver): Promise<WorkflowS
 }
 
 async function createOverCli(cli: CliUnderTest): Promise<WorkflowSubject> {
-  const subject = await RealSubject.create({ cli, layer: 'agent' });
+  // The sessions are closed by an agent of the harness, which must look like the builder's.
+  const like = { mcpServers: BRIDGE, ...allowCall(getProviderFixture(cli.provider).unattended) };
+  const subject = await RealSubject.create({ cli, layer: 'agent', config: like });
   const { place, lifetime } = subject;
-  const [name, policy] = findCallName(subject);
-  const agent = {
-    transport: 'tmux',
-    ...subject.config(policy),
-    stateDir: place.stateDir,
-  };
+  const { mcpServers: _bridge, ...config } = subject.config();
+  const agent = { transport: 'tmux', ...config, stateDir: place.stateDir };
   return {
     place,
-    command: commandFor(place, { agent, modelUrl: lifetime.baseUrl, callName: name }),
+    command: commandFor(place, { agent, modelUrl: lifetime.baseUrl, callName: CALL_TOOL }),
     modelRequests: subject.modelRequests,
     recordedMessages: async () => [
       ...(await readTranscripts(place)),
       ...(await readRecords(subject)),
     ],
-    lose: (handle, target) =>
-      subject.lose(handle, target === 'machine' ? 'all_processes' : target),
+    lose: (handle, target) => subject.lose(handle, target === 'machine' ? 'all_processes' : target),
     closeSession: async (handle) => {
-      await subject.close(handle);
+      // The others have no process.
+      if (subject.providerFields(handle)['provider'] === cli.provider) await subject.close(handle);
     },
     [Symbol.asyncDispose]: () => subject[Symbol.asyncDispose](),
   };
@@ -79,7 +78,7 @@ async function createOverApi(provider: string): Promise<WorkflowSubject> {
   const agent = apiAgent(place, provider, subject.baseUrl);
   return {
     place,
-    command: commandFor(place, { agent, modelUrl: lifetime.baseUrl, callName: API_CALL }),
+    command: commandFor(place, { agent, modelUrl: lifetime.baseUrl, callName: CALL_TOOL }),
     modelRequests: subject.modelRequests,
     recordedMessages: () => readTranscripts(place),
     lose: async () => {
@@ -90,13 +89,15 @@ async function createOverApi(provider: string): Promise<WorkflowSubject> {
   };
 }
 
-const API_CALL = 'mcp__holdfast__call_sub_agent';
+/** The builder's own tools, as they are told apart from others: the address is none of it. */
+const BRIDGE = { holdfast: { url: 'http://127.0.0.1:9', stableAs: 'holdfast-builder' } };
 
-/** How the CLI's model names the tool, and the policy under which it is not asked about. */
-function findCallName({ unattended }: RealSubject): readonly [string, HandleJson] {
-  const policy = unattended['toolPolicy'] as { readonly allow?: readonly string[] };
-  const allowed = policy.allow && { ...policy, allow: [...policy.allow, API_CALL] };
-  return [API_CALL, allowed ? { toolPolicy: allowed } : unattended];
+const CALL_TOOL = 'mcp__holdfast__call_sub_agent';
+
+/** A policy that lists what is not asked about lists the builder's tool too. */
+function allowCall(unattended: HandleJson): HandleJson {
+  const { allow, ...policy } = unattended['toolPolicy'] as { readonly allow?: readonly string[] };
+  return allow ? { toolPolicy: { ...policy, allow: [...allow, CALL_TOOL] } } : unattended;
 }
 
 function apiAgent({ workingDir, stateDir }: Place, provider: string, baseUrl: string): HandleJson {
@@ -134,15 +135,26 @@ function commandFor(place: Place, { agent, modelUrl, callName }: CommandParts): 
     notificationFile: join(root, 'notifications.jsonl'),
     start: { iteration: '1', codeword: 'heron', agent: 'coder' },
     everyPhase: {
-      prompt: scripted('Draft it.', { tools: calls, after: [{ text: 'It is drafted.' }] }),
-      feedback: scripted('say that it is.', { tools: calls, after: [{ text: 'It is checked.' }] }),
+      prompt: calling('Draft it.', calls, 'It is drafted.'),
+      feedback: calling('say that it is.', calls, 'It is checked.'),
       writer: 'writer',
     },
   };
 }
 
+function calling(text: string, tools: readonly ScriptedToolCall[], answer: string): string {
+  const message = scripted(text, { tools, after: [{ text: answer }] });
+  const first = message.indexOf('[[{') + 3;
+  // The model reads the last directive of a message; those that it passes on must not look like one.
+  return message.slice(0, first) + message.slice(first).replaceAll('[[{', '\\u005b[{');
+}
+
 /** The messages of those that are called; the last one fails at once and for good. */
-export const subAgentPrompts = ['Help with the draft.', 'Write of the draft.', 'Fail at the draft.'];
+export const subAgentPrompts = [
+  'Help with the draft.',
+  'Write of the draft.',
+  'Fail at the draft.',
+];
 
 /** Keys make a call that is made again the same call. */
 function callsOf(name: string): readonly ScriptedToolCall[] {
@@ -165,18 +177,24 @@ async function readRecords(subject: RealSubject): Promise<readonly string[]> {
 async function readTranscripts({ stateDir }: Place): Promise<readonly string[]> {
   const folder = join(stateDir, 'api');
   const names = await readdir(folder).catch(() => []);
-  const texts = await Promise.all(
-    names.map((name) => readFile(join(folder, name, 'transcript.jsonl'), 'utf8').catch(() => '')),
+  const messages = await Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(join(folder, name, 'transcript.jsonl'), 'utf8').catch(() => '');
+      // One turn may be begun twice in the file; what reads it takes the first.
+      return [...new Map(text.split('\n').flatMap(readStartedTurn)).values()];
+    }),
   );
-  return texts
-    .flatMap((text) => text.split('\n'))
-    .flatMap((line) => {
-      try {
-        const record = JSON.parse(line);
-        return record.type === 'turn_started' ? [String(record.message)] : [];
-      } catch {
-        // An empty line, or one that a kill cut off.
-        return [];
-      }
-    });
+  return messages.flat();
+}
+
+function readStartedTurn(line: string): readonly (readonly [turnId: string, message: string])[] {
+  try {
+    const { type, turn_id: turnId, message } = JSON.parse(line);
+    if (type !== 'turn_started') return [];
+    const parts: readonly { readonly text?: string }[] = message;
+    return [[turnId, parts.map(({ text = '' }) => text).join('')]];
+  } catch {
+    // An empty line, or one that a kill cut off.
+    return [];
+  }
 }
