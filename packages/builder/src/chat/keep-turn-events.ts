@@ -1,4 +1,5 @@
 import type { AgentTurn, AgentTurnEvent } from '@holdfast/agent';
+import { isKeptEvent, nextTurnEvent } from '../turn-events.js';
 import type { ChatLog } from './chat-log.js';
 
 /**
@@ -11,9 +12,9 @@ export async function keepTurnEvents(log: ChatLog, turn: AgentTurn): Promise<voi
   );
   const iterator = turn.events()[Symbol.asyncIterator]();
   for (;;) {
-    const event = await nextEvent(iterator);
+    const event = await nextTurnEvent(iterator);
     if (!event) return;
-    if (LEFT_OUT.has(event.type) || kept.has(keyOf(event))) continue;
+    if (!isKeptEvent(event) || kept.has(keyOf(event))) continue;
     const sync = event.type === 'terminal_opened';
     await log.append({ type: 'turn_event', turnId: turn.turnId, event }, { sync });
   }
@@ -30,23 +31,3 @@ function isOf(
 function keyOf({ sequence, at }: AgentTurnEvent): string {
   return `${sequence} ${at}`;
 }
-
-/** The iteration ends by throwing the turn's own error, which whoever awaits the turn gets anyway. */
-async function nextEvent(
-  iterator: AsyncIterator<AgentTurnEvent>,
-): Promise<AgentTurnEvent | undefined> {
-  try {
-    const next = await iterator.next();
-    return next.done ? undefined : next.value;
-  } catch {
-    return undefined;
-  }
-}
-
-const LEFT_OUT: ReadonlySet<string> = new Set([
-  'text_delta',
-  'completed',
-  'failed',
-  'resume_unavailable',
-  'stale_handle',
-]);

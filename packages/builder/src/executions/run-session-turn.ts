@@ -12,6 +12,7 @@ import {
 import { keys } from '../persistence/keys.js';
 import type { StoreKey } from '../persistence/store.js';
 import { openTerminal } from '../terminals/terminal-group.js';
+import { nextTurnEvent } from '../turn-events.js';
 import type { ContinuationState, PhaseTurn } from '../workflow/continuation-state.js';
 import { changePhase, changeTurn, pendingPhase } from '../workflow/phase-record.js';
 import type { Phase } from '../workflow/phases.js';
@@ -163,22 +164,10 @@ async function keepEvents(request: SessionTurnRequest, turn: AgentTurn): Promise
   const { live, phase, letGo } = request;
   const iterator = turn.events()[Symbol.asyncIterator]();
   for (;;) {
-    const event = await nextEvent(iterator);
+    const event = await nextTurnEvent(iterator);
     if (!event || letGo.aborted) return;
     await live.log.keep({ phase, turnId: turn.turnId, event });
     if (event.type === 'terminal_opened') await keepTerminal(live, event);
-  }
-}
-
-/** The iteration ends by throwing the turn's own error, which whoever awaits the turn gets anyway. */
-async function nextEvent(
-  iterator: AsyncIterator<AgentTurnEvent>,
-): Promise<AgentTurnEvent | undefined> {
-  try {
-    const next = await iterator.next();
-    return next.done ? undefined : next.value;
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,7 +1,8 @@
 import { type ErrorJson, isoInstant } from '@holdfast/agent';
+import { backOffMs } from '../engine/back-off.js';
 import { clipError } from '../workflow/clip-error.js';
 import type { ContinuationState, PhaseRecord, Suspension } from '../workflow/continuation-state.js';
-import { backOffMs, type FailureVerdict, judgeFailure } from '../workflow/judge-failure.js';
+import { type FailureVerdict, judgeFailure } from '../workflow/judge-failure.js';
 import { type EndOutcome, STOPPED_KIND } from '../workflow/next-phase.js';
 import { isPostStep, listOwedPhases } from '../workflow/phase-plan.js';
 import { changePhase, errorJsonOf, owePhases, SETTLED } from '../workflow/phase-record.js';

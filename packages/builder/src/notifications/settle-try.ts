@@ -1,5 +1,6 @@
 import { UncertainDeliveryError } from '@holdfast/agent';
-import { backOffMs, instantAfter } from './back-off.js';
+import { backOffMs } from '../engine/back-off.js';
+import { instantOf } from '../engine/job-record.js';
 import { describeFailure } from './describe-failure.js';
 import type { FailureVerdict } from './judge-failure.js';
 import type { DeliveryState, DeliveryTarget, OutboxEntry } from './notification.js';
@@ -41,7 +42,7 @@ export function settleTry(tried: DeliveryState, result: TryResult, nowMs: number
     case 'give_up':
       return giveUp(attempts, result.error);
     case 'wait': {
-      const until = verdict.until ?? instantAfter(nowMs, backOffMs(waits + 1));
+      const until = verdict.until ?? instantOf(nowMs + backOffMs(waits + 1));
       const pending = { state: 'pending', attempts: attempts - 1, waits: waits + 1 } as const;
       return { ...pending, notBefore: until, error };
     }
@@ -50,7 +51,7 @@ export function settleTry(tried: DeliveryState, result: TryResult, nowMs: number
       return {
         state: 'pending',
         attempts,
-        notBefore: instantAfter(nowMs, backOffMs(attempts)),
+        notBefore: instantOf(nowMs + backOffMs(attempts)),
         error,
       };
   }
@@ -76,5 +77,5 @@ export function nextDueAt(
   nowMs: number,
 ): string | undefined {
   const due = [dueMs(session, nowMs), dueMs(handler, nowMs)].filter((at) => at !== undefined);
-  return due.length === 0 ? undefined : instantAfter(Math.min(...due), 0);
+  return due.length === 0 ? undefined : instantOf(Math.min(...due));
 }

@@ -8,6 +8,7 @@ import {
 import type { ExecutionKey } from '../executions/execution-key.js';
 import { keys } from '../persistence/keys.js';
 import type { Store, StoreLogOptions } from '../persistence/store.js';
+import { isKeptEvent } from '../turn-events.js';
 import type { ContinuationState } from './continuation-state.js';
 import type { Phase } from './phases.js';
 import type { WorkflowEvent, WorkflowEventBody, WorkflowEventStamp } from './workflow-event.js';
@@ -79,7 +80,7 @@ export async function openExecutionLog({
     events,
     append,
     keep: async (facts) => {
-      if (LEFT_OUT.has(facts.event.type) || kept.has(keyOf(facts))) return;
+      if (!isKeptEvent(facts.event) || kept.has(keyOf(facts))) return;
       kept.add(keyOf(facts));
       await append({ type: 'provider_event', ...facts }, false);
     },
@@ -90,14 +91,6 @@ export async function openExecutionLog({
 function keyOf({ turnId, event }: Omit<ProviderEventFacts, 'phase'>): string {
   return `${turnId} ${event.sequence} ${event.at}`;
 }
-
-const LEFT_OUT: ReadonlySet<string> = new Set([
-  'text_delta',
-  'completed',
-  'failed',
-  'resume_unavailable',
-  'stale_handle',
-]);
 
 /** The events of an execution from a sequence number on, whoever writes them. Read-only. */
 export async function* readExecutionLog(

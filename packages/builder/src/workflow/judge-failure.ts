@@ -53,11 +53,3 @@ const FINAL_REASONS: ReadonlySet<string> = new Set([
   'refusal',
   'model_not_found',
 ]);
-
-const FIRST_DELAY_MS = 1_000;
-const LONGEST_DELAY_MS = 5 * 60_000;
-
-/** How long the next try waits after so many of them: 1 s, 2 s, … up to 5 min. */
-export function backOffMs(tries: number): number {
-  return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(Math.max(tries - 1, 0), 20));
-}
