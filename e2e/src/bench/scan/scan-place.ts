@@ -19,6 +19,8 @@ export interface ScanSize {
   readonly open: number;
 }
 
+/** How many steps of the workflow are among the open ones; so few of them never stand in one group twice. */
+export const OPEN_STEPS = 8;
 const GROUPS = 20;
 const STEPS = 100;
 
@@ -35,7 +37,7 @@ export async function createScanPlace({ finished, open }: ScanSize): Promise<Sca
   const openFiles: string[] = [];
   for (let number = 0; number < open; number++) {
     // Spread over all of them.
-    const place = placeOf(Math.floor((number * finished) / open), `open-${number}`);
+    const place = placeOf(Math.floor((number * finished) / open), `open-${number % OPEN_STEPS}`);
     const job = join(jobs, `${idOf(place)}.json`);
     writeFileSync(job, jobText(place, number));
     openFiles.push(job, putState(dataDir, place, stateText(place, 'open')));

@@ -8,7 +8,7 @@ import {
 import { alternate, type Contender, seriesOf } from '../alternate.js';
 import { type BenchRow, compare, momentsOf, type RowHead } from '../bench-row.js';
 import { readEach, walkPlainly } from '../probes/plain-reads.js';
-import { createScanPlace, type ScanPlace, type ScanSize } from '../scan/scan-place.js';
+import { createScanPlace, OPEN_STEPS, type ScanPlace, type ScanSize } from '../scan/scan-place.js';
 import { coldRounds, type Suite } from './suite.js';
 
 const OPEN = 200;
@@ -98,7 +98,7 @@ async function against(
 
 const workflow = defineWorkflow({
   id: 'report',
-  steps: Array.from({ length: OPEN }, (_, number) => ({
+  steps: Array.from({ length: OPEN_STEPS }, (_, number) => ({
     ...{ id: `open-${number}`, agent: 'writer', prompt: 'Write the draft of the report.' },
   })),
 });

@@ -1,19 +1,44 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { readError, StateUnusableError } from '@holdfast/agent';
+import { plainFolders } from './one-go.js';
 import type { StoreKey } from './store.js';
 
 /**
  * Where a key stands below the data directory. A symbolic link anywhere on the way is a `StateUnusableError`: it would
- * lead reads and writes elsewhere. Looked at each time, since a remembered folder may have become a link.
+ * lead reads and writes elsewhere. Looked at in each go, since a remembered folder may have become a link.
  */
 export function placeOf(root: string, key: StoreKey): string {
+  return findPlace(root, key).path;
+}
+
+/** The same, and whether anything stands there. */
+export function findPlace(
+  root: string,
+  key: StoreKey,
+): { readonly path: string; readonly isThere: boolean } {
+  // The root may be a link: its owner chose it.
+  if (key.length === 0) return { path: root, isThere: true };
+  const folder = folderOf(root, key);
+  const path = join(root, ...key);
+  return { path, isThere: folder !== undefined && isThere(path) };
+}
+
+/** The same for who opens it without following a link: the place itself is not looked at. */
+export function openPlaceOf(root: string, key: StoreKey): string {
+  folderOf(root, key);
+  return join(root, ...key);
+}
+
+/** The folder in which a key's place is; `undefined` where it is not there. */
+function folderOf(root: string, key: StoreKey): string | undefined {
+  const plain = plainFolders();
   let path = root;
-  for (const segment of key) {
-    path = join(path, segment);
-    const isLink = isSymbolicLink(path);
-    if (isLink === 'absent') return join(root, ...key);
-    if (isLink) throw linkRefused(path);
+  for (const segment of key.slice(0, -1)) {
+    path = `${path}/${segment}`;
+    if (plain.has(path)) continue;
+    if (!isThere(path)) return undefined;
+    plain.add(path);
   }
   return path;
 }
@@ -27,9 +52,15 @@ export function linkRefused(path: string): StateUnusableError {
   );
 }
 
-function isSymbolicLink(path: string): boolean | 'absent' {
+function isThere(path: string): boolean {
+  const stats = look(path);
+  if (stats?.isSymbolicLink()) throw linkRefused(path);
+  return stats !== undefined;
+}
+
+function look(path: string) {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? 'absent';
+    return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
     throw readError(path, error);
   }

@@ -69,6 +69,33 @@ describe('a symbolic link below the data directory', () => {
     await expect(store.list(key.slice(0, -1))).rejects.toMatchObject(unusable('unreadable'));
   });
 
+  it.each([1, 2, 3, 4, 5])('in place of segment %i is not followed by readTexts', async (depth) => {
+    const { dataDir, store } = await temporaryStore();
+    const outside = await outsideFolder();
+    const inside = [...key.slice(0, 4), 'plain', 'continuation_state.json'];
+    await store.write(inside, 1);
+    await mkdir(join(outside, ...key.slice(depth, -1)), { recursive: true });
+    await writeFile(join(outside, ...key.slice(depth)), '{"outside":1}');
+    expect(await store.readTexts?.([inside, key])).toEqual(['1\n', undefined]);
+    await rm(join(dataDir, ...key.slice(0, depth)), { recursive: true, force: true });
+    await symlink(
+      depth === 5 ? join(outside, 'logs', 'draft') : outside,
+      join(dataDir, ...key.slice(0, depth)),
+    );
+    expect(await store.readTexts?.([key, inside])).toEqual([
+      undefined,
+      depth === 5 ? '1\n' : undefined,
+    ]);
+  });
+
+  it('in place of a file is not followed by readTexts', async () => {
+    const { dataDir, store } = await temporaryStore();
+    const target = join(await outsideFolder(), 'logs', 'draft', 'continuation_state.json');
+    await mkdir(join(dataDir, ...key.slice(0, -1)), { recursive: true });
+    await symlink(target, join(dataDir, ...key));
+    expect(await store.readTexts?.([key])).toEqual([undefined]);
+  });
+
   it.each(Object.keys(acts))('in place of a file is refused by %s', async (act) => {
     const { dataDir, store } = await temporaryStore();
     const target = join(await outsideFolder(), 'logs', 'draft', 'continuation_state.json');
@@ -107,6 +134,10 @@ describe('what is no plain file', () => {
     for (const act of ['read', 'readLog', 'followLog']) {
       await expect(acts[act]?.(store, ['pipe'])).rejects.toMatchObject(unusable('unreadable'));
     }
+    await writeFile(join(dataDir, 'latin'), Buffer.from([0x22, 0xe4, 0x22]));
+    await writeFile(join(dataDir, 'large'), '1'.repeat(200_000));
+    const odd = ['folder', 'pipe', 'latin', 'large'].map((name) => [name]);
+    expect(await store.readTexts?.(odd)).toEqual(odd.map(() => undefined));
     await store.write(['record.json'], 1);
     for (const act of ['read', 'write', 'append', 'readLog', 'acquire']) {
       const below = acts[act]?.(store, ['record.json', 'below']);

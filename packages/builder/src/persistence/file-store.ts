@@ -12,11 +12,12 @@ import {
 } from '@holdfast/agent';
 import { ensureDurableFolder } from './durable-folder.js';
 import { observeFileLease, takeFileLease } from './file-lease.js';
-import { placeOf } from './file-place.js';
+import { findPlace, openPlaceOf, placeOf } from './file-place.js';
 import { describeKey } from './keys.js';
 import { readLogFile } from './log-file.js';
+import { readTexts } from './read-texts.js';
 import { checkSize, readRecordFile, removeRecordFile, writeRecordFile } from './record-file.js';
-import type { Store, StoreKey, StoreRead } from './store.js';
+import type { Store, StoreKey, StoreLeaseState, StoreRead } from './store.js';
 import { checkKey, checkPrefix, isHiddenName } from './store-key.js';
 import { inTurn } from './write-turns.js';
 
@@ -44,19 +45,24 @@ export function createFileStore(options: FileStoreOptions): Store {
       change(files, { key, what: 'remove', lease }, (path) => removeRecordFile(path)),
     setAside: (key) => change(files, { key, what: 'set-aside' }, (path) => moveAside(path)),
     list: (prefix) => listNames(files, prefix),
+    readTexts: async (keys) => {
+      keys.forEach(checkKey);
+      checkOpen(files);
+      return await readTexts(files.root, keys);
+    },
     append: (key, entry, { lease, sync = true } = {}) =>
       change(files, { key, what: 'append', lease }, async (path) => {
         await ensureDurableFolder(dirname(path));
         await appendJsonLine(path, checkSize(entry), { sync });
       }),
     readLog: (key, { from, follow } = {}) =>
-      readLogFile(() => findPlace(files, key), {
+      readLogFile(() => findOurs(files, key), {
         from,
         follow: follow && AbortSignal.any([follow, signal]),
       }),
     acquire: async (key, { signal: stop } = {}) =>
-      takeFileLease(findPlace(files, key), { signal: stop, clock: files.clock }),
-    observe: async (key) => observeFileLease(findPlace(files, key)),
+      takeFileLease(findOurs(files, key), { signal: stop, clock: files.clock }),
+    observe: async (key) => observeLease(files, key),
     [Symbol.asyncDispose]: () => closeFiles(files),
   };
 }
@@ -89,10 +95,14 @@ async function closeFiles({ closing, pending }: Files): Promise<void> {
   await Promise.allSettled(pending);
 }
 
-function findPlace(files: Files, key: StoreKey): string {
+function findOurs(files: Files, key: StoreKey): string {
+  checkUsable(files, key);
+  return placeOf(files.root, key);
+}
+
+function checkUsable(files: Files, key: StoreKey): void {
   checkKey(key);
   checkOpen(files);
-  return placeOf(files.root, key);
 }
 
 function checkOpen({ closing }: Files): void {
@@ -100,11 +110,19 @@ function checkOpen({ closing }: Files): void {
 }
 
 async function readRecord(files: Files, key: StoreKey): Promise<StoreRead> {
-  const found = await readRecordFile(findPlace(files, key));
+  checkUsable(files, key);
+  const found = await readRecordFile(openPlaceOf(files.root, key));
   if (found.state === 'damaged') {
     files.logger?.warn({ key: key.join('/'), moved_to: found.movedTo }, 'record found damaged');
   }
   return found;
+}
+
+async function observeLease(files: Files, key: StoreKey): Promise<StoreLeaseState> {
+  checkUsable(files, key);
+  const { path, isThere } = findPlace(files.root, key);
+  // Most were never taken, or their work is long over.
+  return isThere ? await observeFileLease(path) : { state: 'free' };
 }
 
 async function listNames(files: Files, prefix: StoreKey): Promise<readonly string[]> {
@@ -132,7 +150,7 @@ async function change<Value>(
   act: (path: string, checkFence: () => void) => Promise<Value>,
 ): Promise<Value> {
   const checkFence = () => checkCurrent(lease);
-  const place = findPlace(files, key);
+  const place = findOurs(files, key);
   const done = inTurn(place, async () => {
     checkFence();
     faultPoint(`store:before-${what}:${describeKey(key)}`);

@@ -1,10 +1,5 @@
-import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { readError, StateUnusableError } from '@holdfast/agent';
-import { linkRefused } from './file-place.js';
-
-/** Follows no link, and does not wait for the other end of a pipe that stands there. */
-const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+import { judgeOpenError, notPlain, READ_FLAGS } from './small-file.js';
 
 /** Opens a plain file for reading; `undefined` where nothing stands. Anything else there is a `StateUnusableError`. */
 export async function openPlainFile(path: string): Promise<FileHandle | undefined> {
@@ -12,16 +7,13 @@ export async function openPlainFile(path: string): Promise<FileHandle | undefine
   if (!file) return undefined;
   if ((await file.stat()).isFile()) return file;
   await file.close();
-  throw new StateUnusableError(path, 'unreadable', 'it is no plain file.');
+  throw notPlain(path);
 }
 
 async function openAny(path: string): Promise<FileHandle | undefined> {
   try {
-    return await open(path, FLAGS);
+    return await open(path, READ_FLAGS);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT') return undefined;
-    if (code === 'ELOOP') throw linkRefused(path);
-    throw readError(path, error);
+    return judgeOpenError(path, error);
   }
 }

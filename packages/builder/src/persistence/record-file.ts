@@ -9,7 +9,9 @@ import {
   writeError,
   writeFileAtomic,
 } from '@holdfast/agent';
+import { breathe } from './one-go.js';
 import { openPlainFile } from './open-plain-file.js';
+import { readSmallFile } from './small-file.js';
 import type { JsonValue, StoreRead, StoreWriteOptions } from './store.js';
 import { inTurn } from './write-turns.js';
 
@@ -44,6 +46,13 @@ interface Content {
 }
 
 async function readContent(path: string): Promise<Content | undefined> {
+  await breathe();
+  const small = readSmallFile(path);
+  if (small === 'absent') return undefined;
+  return small === 'large' ? await readLarge(path) : small;
+}
+
+async function readLarge(path: string): Promise<Content | undefined> {
   const file = await openPlainFile(path);
   if (!file) return undefined;
   try {

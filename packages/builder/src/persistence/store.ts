@@ -57,6 +57,11 @@ export interface Store extends AsyncDisposable {
   readonly setAside: (key: StoreKey) => Promise<string>;
   /** The names directly below, sorted, without those set aside; none when nothing is there. */
   readonly list: (prefix: StoreKey) => Promise<readonly string[]>;
+  /**
+   * For who looks through many records of which most need no more than a look: the text of each, as it was written, or
+   * `undefined` where something else stands there, nothing, or a large record; `read` says what. A store need not have it.
+   */
+  readonly readTexts?: (keys: readonly StoreKey[]) => Promise<readonly (string | undefined)[]>;
   /** Appends one entry, in the order of the calls of this process. Not durable at once where `sync` is false. */
   readonly append: (
     log: StoreKey,

@@ -79,6 +79,18 @@ const faults: Readonly<Record<string, Fault>> = {
   'list refuses every segment that is no plain name, and names it': () => ({
     list: async () => [],
   }),
+  'readTexts refuses every segment that is no plain name, and names it': (store) => ({
+    readTexts: (places) =>
+      Promise.resolve(places.map(plain)).then((all) => store.readTexts?.(all) ?? []),
+  }),
+  'gives the texts of many records in the order of their keys, or leaves them to read': (
+    store,
+  ) => ({
+    readTexts: async (places) => [...((await store.readTexts?.(places)) ?? [])].reverse(),
+  }),
+  'gives no text of what read does not find': () => ({
+    readTexts: async (places) => places.map(() => '"whole"'),
+  }),
   'append refuses every segment that is no plain name, and names it': (store) => ({
     append: (log, entry) => store.append(plain(log), entry),
   }),

@@ -2,6 +2,7 @@ import { leaseCases } from './store-cases/lease-cases.js';
 import { logCases } from './store-cases/log-cases.js';
 import { recordCases } from './store-cases/record-cases.js';
 import type { StoreCase, StoreSubject } from './store-cases/store-subject.js';
+import { textCases } from './store-cases/text-cases.js';
 
 export type { StoreCase, StoreSubject } from './store-cases/store-subject.js';
 
@@ -12,7 +13,12 @@ export interface TestRunner {
 }
 
 /** What every store must do, one sentence of the port each. */
-export const storeCases: readonly StoreCase[] = [...recordCases, ...logCases, ...leaseCases];
+export const storeCases: readonly StoreCase[] = [
+  ...recordCases,
+  ...textCases,
+  ...logCases,
+  ...leaseCases,
+];
 
 /** Registers one test for every promise of `Store`. Each gets a subject of its own, on data of its own. */
 export function testStore(

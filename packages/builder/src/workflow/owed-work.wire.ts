@@ -22,6 +22,20 @@ export function readOwedWork(value: unknown): 'nothing' | 'something' | 'unclear
   return readOwedPhases(readObject(file['phases']) ?? {});
 }
 
+/**
+ * The same by the text of a file, as far as that can be said without parsing it: one that our own codec wrote says how it ended
+ * right after its creation, and nowhere else.
+ */
+export function readOwedText(text: string): 'nothing' | 'unclear' {
+  const isWhole = text.startsWith(WRITTEN_START) && text.endsWith('}\n');
+  if (!isWhole || !ENDED.test(text)) return 'unclear';
+  return text.indexOf(OUTCOME) === text.lastIndexOf(OUTCOME) ? 'nothing' : 'unclear';
+}
+
+const OUTCOME = '"outcome"';
+const WRITTEN_START = `{"schema_version":${CONTINUATION_STATE_SCHEMA},`;
+const ENDED = /"created_at":"[^"\\]*","outcome":"(?:completed|failed|stopped)"[,}]/;
+
 /** Schema 1 says nothing of how it ended; what passed its validation and shows no more may owe all that follows. */
 function readOwedPhases(
   phases: Readonly<Record<string, unknown>>,

@@ -3,7 +3,7 @@ import type { BuilderContext } from '../builder-context.js';
 import { mapAtMost } from '../engine/at-most.js';
 import type { JobView } from '../engine/job-engine.js';
 import { EXECUTIONS_QUEUE } from '../executions/execution-context.js';
-import { readExecutionId } from '../executions/execution-key.js';
+import { type ExecutionKey, executionIdOf, readExecutionId } from '../executions/execution-key.js';
 import { keys } from '../persistence/keys.js';
 import type { ContinuationState } from './continuation-state.js';
 import { readContinuationState, writeContinuationState } from './continuation-state-file.js';
@@ -11,6 +11,7 @@ import { removeAbandonedTickets } from './inspect-learning-lock.js';
 import { compareInstants } from './instant-order.js';
 import { findStep } from './phase-plan.js';
 import { changePhase } from './phase-record.js';
+import { findWait, keepWait } from './phase-wait.js';
 import { isSettled, PHASES, type Phase } from './phases.js';
 import type { ExecutionRecovery, Verdict } from './recovery-report.js';
 import { upgradeState } from './upgrade-schema-1.js';
@@ -62,7 +63,10 @@ async function recoverOne(context: RecoveryContext, job: JobView): Promise<Verdi
   }
 }
 
-/** Queues the phase in which an execution was left, in one write under its lease, and says what became of it. */
+/**
+ * Queues the phase in which an execution was left, in one write under its lease, and says what became of it. Where nothing is to be
+ * written no lease is taken.
+ */
 export async function queueRecovery(
   context: RecoveryContext,
   executionId: string,
@@ -71,21 +75,46 @@ export async function queueRecovery(
 ): Promise<Verdict> {
   const { store } = context;
   const key = readExecutionId(executionId);
+  const execution = { key, createdAt, job };
+  const seen = await store.observe(keys.executionLease(key));
+  if (seen.state === 'free') {
+    const { verdict, next } = await decide(context, execution);
+    if (!next) return verdict;
+  }
   const { lease } = await store.acquire(keys.executionLease(key));
-  const unknown = { executionId, createdAt };
-  if (!lease) return { ...unknown, reason: 'live_owner', why: 'a live process has its lease' };
+  if (!lease) {
+    const why = 'a live process has its lease';
+    return { executionId, createdAt, reason: 'live_owner', why };
+  }
   await using _lease = lease;
-  const read = await readContinuationState(store, key);
-  if (read.state === 'absent') return { ...unknown, why: 'it was begun and has no state yet' };
+  const { verdict, next } = await decide(context, execution);
+  if (next) await writeContinuationState(store, key, next, lease);
+  return verdict;
+}
+
+interface OpenExecution {
+  readonly key: ExecutionKey;
+  readonly createdAt: string;
+  readonly job: JobView | undefined;
+}
+
+/** What is to be made of an execution as it stands on disk; `next` only where its state changes for that. */
+async function decide(
+  context: RecoveryContext,
+  { key, createdAt, job }: OpenExecution,
+): Promise<Pick<Decision, 'verdict'> & { readonly next?: ContinuationState }> {
+  const read = await readContinuationState(context.store, key);
+  const unknown = { executionId: executionIdOf(key), createdAt };
+  if (read.state === 'absent') {
+    return { verdict: { ...unknown, why: 'it was begun and has no state yet' } };
+  }
   if (read.state === 'set_aside') {
-    return { ...unknown, reason: read.reason, why: `its state was set aside as ${read.movedTo}` };
+    const why = `its state was set aside as ${read.movedTo}`;
+    return { verdict: { ...unknown, reason: read.reason, why } };
   }
   const { verdict, next } = judgeState(context, read.value, job);
   // What is left stays as it is, byte for byte.
-  if (verdict.reason === undefined && next !== read.value) {
-    await writeContinuationState(store, key, next, lease);
-  }
-  return verdict;
+  return verdict.reason === undefined && next !== read.value ? { verdict, next } : { verdict };
 }
 
 /** What is made of a state, and what it becomes for that. */
@@ -127,9 +156,16 @@ export function judgeState(
 function withQueuedPhase(state: ContinuationState): ContinuationState {
   const phase = findOpenPhase(state);
   if (state.outcome !== 'open' || phase === undefined) return state;
-  if (state.phases[phase]?.status === 'recovery_queued') return state;
+  const record = state.phases[phase];
+  if (!record || record.status === 'recovery_queued') return state;
   const updatedAt = isoInstant(systemClock);
-  return changePhase(state, phase, { status: 'recovery_queued', lease: undefined, updatedAt });
+  const wait = keepWait(record, systemClock.now());
+  return changePhase(state, phase, {
+    ...wait,
+    status: 'recovery_queued',
+    lease: undefined,
+    updatedAt,
+  });
 }
 
 /** The first phase that is not settled. */
@@ -158,16 +194,12 @@ function judge(
     return { ...known, reason: 'unregistered_agent', why: `the agent ${agent} is not registered` };
   }
   if (job?.state === 'parked') return { ...known, reason: 'parked', why: job.reason ?? 'parked' };
-  const until = findWait(state, phase) ?? job?.notBefore;
+  const record = phase && state.phases[phase];
+  const until = findWait(record, systemClock.now()) ?? job?.notBefore;
   if (until !== undefined && compareInstants(until, isoInstant(systemClock)) > 0) {
     return { ...known, reason: 'not_before', why: `it waits until ${until}` };
   }
   return { ...known, why: phase ? `${phase} is gone on with` : 'all that is left is its end' };
-}
-
-function findWait({ phases }: ContinuationState, phase: Phase | undefined): string | undefined {
-  const record = phase && phases[phase];
-  return record?.suspended?.until ?? record?.notBefore;
 }
 
 /** A place in the line for a learning lock is given up once its execution has ended. */

@@ -14,7 +14,7 @@ import {
   type OutsideStep,
   type StrayPlace,
 } from './list-run-folders.js';
-import { readOwedWork } from './owed-work.wire.js';
+import { readOwedText, readOwedWork } from './owed-work.wire.js';
 import { judgeState, queueRecovery, type RecoveryContext, reportOf } from './recover-executions.js';
 import type { ExecutionRecovery, Verdict } from './recovery-report.js';
 
@@ -32,6 +32,8 @@ export interface WalkOptions {
 }
 
 const AT_ONCE = 32;
+/** How many state files are asked for at once where the store can look at many. */
+const IN_ONE_READ = 128;
 
 /**
  * Reads every state file, and gives a job to each execution that owes something and has none: after a data directory came from
@@ -44,10 +46,11 @@ export async function walkRuns(
   const { store, engine } = context;
   const jobs = new Set((await engine.list(EXECUTIONS_QUEUE)).map(({ id }) => id));
   const { steps, outside, strays } = await listRunFolders(store, signal);
-  const looks = await mapAtMost(AT_ONCE, steps, async (key) => {
+  const looks: Look[] = [];
+  for (let from = 0; from < steps.length; from += IN_ONE_READ) {
     signal?.throwIfAborted();
-    return await lookAt(context, key, jobs);
-  });
+    looks.push(...(await lookAtSome(context, steps.slice(from, from + IN_ONE_READ), jobs)));
+  }
   const looksOutside = await mapAtMost(AT_ONCE, outside, (step) => lookOutside(store, step));
   const owing = looks.flatMap(({ owing: one }) => one ?? []);
   const verdicts: Verdict[] = [];
@@ -91,6 +94,24 @@ interface Look {
   readonly isThere: boolean;
   readonly owing?: ContinuationState | undefined;
   readonly stray?: StrayPlace | undefined;
+}
+
+const FINISHED: Look = { isThere: true };
+
+/** Most of them are finished, and say so in their text. */
+async function lookAtSome(
+  context: RecoveryContext,
+  steps: readonly ExecutionKey[],
+  jobs: ReadonlySet<string>,
+): Promise<readonly Look[]> {
+  const texts = (await context.store.readTexts?.(steps.map(keys.state))) ?? [];
+  const looks = steps.map((key, index) => {
+    const text = texts[index];
+    return { key, isFinished: text !== undefined && readOwedText(text) === 'nothing' };
+  });
+  return await mapAtMost(AT_ONCE, looks, async ({ key, isFinished }) =>
+    isFinished ? FINISHED : await lookAt(context, key, jobs),
+  );
 }
 
 async function lookAt(

@@ -25,6 +25,8 @@ const acts: Readonly<Record<string, Act>> = {
   remove: (store, key) => store.remove(key),
   setAside: (store, key) => store.setAside(key),
   list: (store, key) => store.list(key),
+  // A store need not have it.
+  readTexts: async (store, key) => await (store.readTexts?.([['a'], key]) ?? store.read(key)),
   append: (store, key) => store.append(key, 1),
   readLog: (store, key) => collect(store.readLog(key)),
   acquire: (store, key) => store.acquire(key),

@@ -77,9 +77,12 @@ export const logCases: readonly StoreCase[] = [
       const next = () => soon(following.next(), 'an entry that was appended');
       assert.deepEqual(await next(), { done: false, value: 1 });
       assert.deepEqual(await next(), { done: false, value: 2 });
-      const waiting = next();
-      await writer.append(log, 3);
-      assert.deepEqual(await waiting, { done: false, value: 3 });
+      // Again and again: who reads to the end just when something comes has not followed.
+      for (const entry of [3, 4, 5, 6]) {
+        const waiting = next();
+        await writer.append(log, entry);
+        assert.deepEqual(await waiting, { done: false, value: entry });
+      }
       const last = next();
       stop.abort();
       assert.equal((await last).done, true);
