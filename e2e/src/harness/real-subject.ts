@@ -99,20 +99,25 @@ export class RealSubject extends FixtureSubject implements CertificationSubject,
   ): RunningTurn => {
     const { config, freezeAt, dieAt, env, images, decisions, tmuxOnPath, ...turn } = options;
     const over = config as HandleJson | undefined;
+    // Through agent the limits are the agent's: it is made anew for each turn here.
+    const limits = turn.limits && { limits: turn.limits };
     const action: WorkerAction = handle
       ? {
           type: 'continue',
           provider: this.provider,
           handle,
           config: over && this.config({ ...this.#startedWith(handle), ...over }),
-          agentConfig: this.#agentConfig(this.#startedWith(handle)),
+          agentConfig: { ...this.#agentConfig(this.#startedWith(handle)), ...limits },
           message,
           options: turn,
         }
       : {
           type: 'start',
           provider: this.provider,
-          config: this.#options.layer === 'agent' ? this.#agentConfig(over) : this.config(over),
+          config:
+            this.#options.layer === 'agent'
+              ? { ...this.#agentConfig(over), ...limits }
+              : this.config(over),
           message,
           options: { transport: this.#ownTransport, ...turn },
         };
