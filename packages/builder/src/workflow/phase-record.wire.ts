@@ -103,6 +103,20 @@ export function decodePhaseRecord(value: unknown, fallbackAt: string): PhaseReco
  */
 export function decodeHandle(value: unknown): AgentSessionHandle | undefined {
   if (value === undefined || value === null || value === '') return undefined;
+  const text = JSON.stringify(value);
+  // The phases of one execution mostly continue one session.
+  if (lastDecoded?.text !== text) lastDecoded = { text, handle: decodeAnyHandle(value) };
+  return lastDecoded.handle;
+}
+
+let lastDecoded: DecodedHandle | undefined;
+
+interface DecodedHandle {
+  readonly text: string;
+  readonly handle: AgentSessionHandle | undefined;
+}
+
+function decodeAnyHandle(value: unknown): AgentSessionHandle | undefined {
   try {
     return agentSessionHandleFromLegacyRuntime({ agent_session_handle: value });
   } catch (error) {
@@ -137,8 +151,11 @@ export function restOf(
 
 /** A JSON object, or a zod error. */
 export function readRecord(value: unknown): WireObject {
-  return z.record(z.string(), z.unknown()).parse(value);
+  return recordSchema.parse(value);
 }
+
+/** Made once: to make one takes longer than to read by it. */
+const recordSchema = z.record(z.string(), z.unknown());
 
 /** A blank text is one like any other where it stands by itself; the codec would take it for absent. */
 function withTexts<Value extends object>(
