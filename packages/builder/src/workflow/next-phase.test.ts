@@ -181,3 +181,24 @@ describe('decideNext', () => {
     expect(judgeOutcome(stateOf({ ...done, pre_validation: failed }))).toBe('failed');
   });
 });
+
+describe('a wait that a clock gave which ran years ahead', () => {
+  const ahead = { updatedAt: '2036-01-01T00:00:00.000Z' };
+  const until = '2036-01-01T00:00:01.000Z';
+  const suspended = { reason: 'rate_limited', detail: 'limited', until } as const;
+
+  it.each([
+    ['of a retry', { ...ahead, notBefore: until }],
+    ['of a limit', { ...ahead, suspended }],
+  ])('%s holds nothing up once the clock is right again', (_what, record) => {
+    const state = stateOf({ main_execution: record });
+    expect(decideNext(state, facts(false))).toEqual({ type: 'run', phase: 'main_execution' });
+  });
+
+  it('is kept where the clock only went back a little, and where a person is waited for', () => {
+    const soon = { updatedAt: '2026-01-01T00:00:30.000Z', notBefore: LATER };
+    expect(decideNext(stateOf({ main_execution: soon }), facts(false)).type).toBe('wait');
+    const parked = { ...ahead, suspended: { reason: 'auth_required', detail: 'sign in' } } as const;
+    expect(decideNext(stateOf({ main_execution: parked }), facts(false)).type).toBe('park');
+  });
+});

@@ -1,4 +1,5 @@
 import type { ContinuationState, ExecutionOutcome, PhaseRecord } from './continuation-state.js';
+import { findWait } from './phase-wait.js';
 import { isSettled, PHASES, type Phase } from './phases.js';
 
 /** How an execution may end. */
@@ -78,11 +79,11 @@ function isMainWork(phase: Phase): boolean {
 }
 
 function judge(phase: Phase, record: PhaseRecord | undefined, now: number): NextStep {
-  const { suspended, notBefore } = record ?? {};
+  const { suspended } = record ?? {};
   if (suspended && suspended.until === undefined) {
     return { type: 'park', phase, why: `${suspended.reason}: ${suspended.detail}` };
   }
-  const until = suspended?.until ?? notBefore;
+  const until = findWait(record, now);
   // What is no instant holds nothing up.
   if (until === undefined || !(Date.parse(until) > now)) return { type: 'run', phase };
   const why = suspended ? `${suspended.reason}: ${suspended.detail}` : 'it is tried again then';
