@@ -105,3 +105,21 @@ describe('the file store', () => {
     await expect(store.read(['a.json'])).rejects.toThrow('closed');
   });
 });
+
+describe('a look through many records', () => {
+  it('lets other work have its turn meanwhile', async () => {
+    const { store } = await temporaryStore();
+    await store.write(['a'], 'x');
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const texts = await store.readTexts?.(Array.from({ length: 5_000 }, () => ['a']));
+    isOver = true;
+    expect(texts?.length).toBe(5_000);
+    expect(turns).toBeGreaterThan(2);
+  });
+});
