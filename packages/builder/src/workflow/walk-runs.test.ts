@@ -189,6 +189,29 @@ describe('walkRuns', () => {
     expect((await recoverExecutions(contextOf())).found).toHaveLength(2);
   });
 
+  it('reads of finished ones no more than their text, and finds the same where a store has none', async () => {
+    const open = await golden('v2/states/all-phases');
+    const finished = open.replace('"outcome":"open"', '"outcome":"completed"');
+    for (const step of ['one', 'two']) await put(`runs/iteration-1/main/logs/${step}`, finished);
+    await put('runs/iteration-1/main/logs/draft', open);
+    const asked: string[] = [];
+    const { readTexts, ...plain } = store;
+    const watched: Store = {
+      ...plain,
+      ...(readTexts && { readTexts }),
+      read: (key) => {
+        asked.push(key.at(-2) ?? '');
+        return store.read(key);
+      },
+    };
+    expect(await walkRuns({ ...contextOf(), store: watched })).toMatchObject({ visited: 3 });
+    expect(asked).toContain('draft');
+    expect(asked).not.toContain('one');
+    const again = await walkRuns({ ...contextOf(), store: plain });
+    expect(again).toMatchObject({ visited: 3, found: [] });
+    expect(await jobs()).toEqual(['iteration-1~main~draft']);
+  });
+
   it('reports what stands where no execution can, and cannot be used', async () => {
     const owing = await golden('v1/states/waiting-for-lock');
     await put('runs/iteration-1/logs/draft', owing);
