@@ -13,7 +13,7 @@ export function idOf({ iteration, group, step }: StepPlace): string {
   return `${iteration}~${group}~${step}`;
 }
 
-/** A state as the builder writes it, of some 1.9 kB: finished, or waiting for an instant that is far away. */
+/** A state as the builder writes it, of 2.8 kB: finished, or waiting for an instant that is far away. */
 export function stateText(place: StepPlace, outcome: 'completed' | 'open'): string {
   const id = idOf(place);
   const provider = {
