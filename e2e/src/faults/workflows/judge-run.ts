@@ -34,7 +34,12 @@ export async function judgeRun(
   const handled = await readLines(notificationFile);
   const texts = await judgeMessages(subject, executions, notifications);
   return {
-    lost: [...judgeExecutions(executions), ...texts.lost, ...(await listOpenJobs(dataDir))],
+    lost: [
+      ...judgeExecutions(executions),
+      ...judgeCalls(subject, executions),
+      ...texts.lost,
+      ...(await listOpenJobs(dataDir)),
+    ],
     doubled: [...judgeEvents(executions), ...texts.doubled],
     undelivered: judgeNotifications({ executions, notifications, handled }),
     locksLeft: judgeLock(learningLock),
@@ -43,9 +48,7 @@ export async function judgeRun(
 
 function judgeExecutions(executions: readonly ExecutionOnDisk[]): readonly string[] {
   const steps = executions.map(({ step_id }) => step_id);
-  const agents = executions.filter(isSubAgent);
   const missing = Object.keys(phasesOf).filter((step) => !steps.includes(step));
-  const called = agents.length === subAgentPrompts.length ? [] : [`${agents.length} sub-agents`];
   const unfinished = executions.flatMap((execution) => {
     const outcome = isFailing(execution) ? 'failed' : 'completed';
     const ended = execution.outcome === outcome ? [] : [`it is ${execution.outcome}`];
@@ -56,7 +59,34 @@ function judgeExecutions(executions: readonly ExecutionOnDisk[]): readonly strin
       .map(([phase, status]) => `${phase} is ${status}`);
     return [...ended, ...open].map((what) => `${execution.execution_id}: ${what}`);
   });
-  return [...missing, ...called, ...unfinished];
+  return [...missing, ...unfinished];
+}
+
+/**
+ * A sub-agent that the model was told of is there, and no call made two. A CLI whose tools could not be listed, since the
+ * service died at that very moment, calls nobody; its model is told so.
+ */
+function judgeCalls(
+  subject: WorkflowSubject,
+  executions: readonly ExecutionOnDisk[],
+): readonly string[] {
+  const agents = executions.filter(isSubAgent).map(({ execution_id }) => execution_id);
+  const results = subject.modelRequests().flatMap(({ messages }) => messages);
+  const told = results
+    .filter(({ role }) => role === 'tool')
+    .flatMap(({ texts }) =>
+      texts.flatMap((text) => text.match(/1~main~agent-[0-9a-f]{12}/g) ?? []),
+    );
+  const gone = [...new Set(told)].filter((id) => !agents.includes(id));
+  return [
+    ...gone.map((id) => `${id} is gone`),
+    ...(agents.length > subAgentPrompts.length ? [`${agents.length} sub-agents`] : []),
+  ];
+}
+
+/** How many sub-agents were called; a run that nobody disturbs calls all of them. */
+export async function countSubAgents(subject: WorkflowSubject): Promise<number> {
+  return (await readExecutions(subject.command.dataDir)).filter(isSubAgent).length;
 }
 
 function isSubAgent({ step_id }: ExecutionOnDisk): boolean {

@@ -1,11 +1,12 @@
 import type { HandleJson } from '@holdfast/provider-core/certification';
 import { waitFor } from '../../harness/wait-for.js';
 import { startWorkflowProcess, type WorkflowProcess } from '../../workflows/workflow-process.js';
-import { judgeRun, type RunComplaints } from './judge-run.js';
+import { countSubAgents, judgeRun, type RunComplaints } from './judge-run.js';
 import { listOpenJobs, readExecutions } from './run-files.js';
 import type { WorkflowCell } from './workflow-cell.js';
 import {
   createWorkflowSubject,
+  subAgentPrompts,
   type WorkflowDriver,
   type WorkflowSubject,
 } from './workflow-subject.js';
@@ -47,6 +48,13 @@ export async function runWorkflowPlan(plan: WorkflowPlan): Promise<WorkflowOutco
     const last = await strikeAll(subject, { plan, services, fired });
     const { learningLock } = await finish(subject, last);
     complaints = await judgeRun(subject, learningLock);
+    const called = await countSubAgents(subject);
+    if (plan.recordFile && called !== subAgentPrompts.length) {
+      complaints = {
+        ...complaints,
+        lost: [...complaints.lost, `${called} sub-agents were called`],
+      };
+    }
   } catch (error) {
     complaints = { ...none, lost: [`the run broke: ${describe(error)}`] };
   }

@@ -53,9 +53,10 @@ async function createOverCli(cli: CliUnderTest): Promise<WorkflowSubject> {
   const { place, lifetime } = subject;
   const { mcpServers: _bridge, ...config } = subject.config();
   const agent = { transport: 'tmux', ...config, stateDir: place.stateDir };
+  const tool = subject.fixture.mcpTool('holdfast', 'call_sub_agent');
   return {
     place,
-    command: commandFor(place, { agent, modelUrl: lifetime.baseUrl, callName: CALL_TOOL }),
+    command: commandFor(place, { agent, modelUrl: lifetime.baseUrl, tool }),
     modelRequests: subject.modelRequests,
     recordedMessages: async () => [
       ...(await readTranscripts(place)),
@@ -78,7 +79,7 @@ async function createOverApi(provider: string): Promise<WorkflowSubject> {
   const agent = apiAgent(place, provider, subject.baseUrl);
   return {
     place,
-    command: commandFor(place, { agent, modelUrl: lifetime.baseUrl, callName: CALL_TOOL }),
+    command: commandFor(place, { agent, modelUrl: lifetime.baseUrl, tool: { name: CALL_TOOL } }),
     modelRequests: subject.modelRequests,
     recordedMessages: () => readTranscripts(place),
     lose: async () => {
@@ -112,15 +113,17 @@ function apiAgent({ workingDir, stateDir }: Place, provider: string, baseUrl: st
   };
 }
 
+type CallTool = Omit<ScriptedToolCall, 'input'>;
+
 interface CommandParts {
   readonly agent: HandleJson;
   readonly modelUrl: string;
-  readonly callName: string;
+  readonly tool: CallTool;
 }
 
-function commandFor(place: Place, { agent, modelUrl, callName }: CommandParts): WorkflowCommand {
+function commandFor(place: Place, { agent, modelUrl, tool }: CommandParts): WorkflowCommand {
   const { root } = place;
-  const calls = callsOf(callName);
+  const calls = callsOf(tool);
   return {
     dataDir: join(root, 'data'),
     agents: {
@@ -157,13 +160,13 @@ export const subAgentPrompts = [
 ];
 
 /** Keys make a call that is made again the same call. */
-function callsOf(name: string): readonly ScriptedToolCall[] {
+function callsOf(tool: CallTool): readonly ScriptedToolCall[] {
   const [help = '', write = '', fail = ''] = subAgentPrompts;
   const failing = scripted(fail, failureOf('openai-responses', 'context_too_long'));
   return [
-    { name, input: { agent: 'helper', prompt: help, key: 'help' } },
-    { name, input: { agent: 'writer', prompt: write, key: 'write' } },
-    { name, input: { agent: 'writer', prompt: failing, key: 'fail', background: true } },
+    { ...tool, input: { agent: 'helper', prompt: help, key: 'help' } },
+    { ...tool, input: { agent: 'writer', prompt: write, key: 'write' } },
+    { ...tool, input: { agent: 'writer', prompt: failing, key: 'fail', background: true } },
   ];
 }
 

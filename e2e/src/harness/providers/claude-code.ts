@@ -35,6 +35,7 @@ export const claudeCode: ProviderFixture = {
     ['.claude/projects/-work/old.jsonl', '{"type":"user"}'],
   ],
   shellCall: (command) => shellToolCall('anthropic-messages', command),
+  mcpTool: (server, tool) => ({ name: `mcp__${server}__${tool}` }),
   writeCall: (path) => ({ name: 'Write', input: { file_path: path, content: 'written' } }),
   // Not `full`: the CLI refuses that to root.
   unattended: { toolPolicy: { permissions: 'edit', allow: ['Bash'] } },

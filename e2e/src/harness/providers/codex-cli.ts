@@ -35,6 +35,7 @@ export const codexCli: ProviderFixture = {
     ['.codex/config.toml', 'model = "made-up"\n'],
   ],
   shellCall: (command) => shellToolCall('openai-responses', command),
+  mcpTool: (server, tool) => ({ namespace: `mcp__${server}`, name: tool }),
   writeCall: (path) => shellToolCall('openai-responses', `echo written > ${path}`),
   unattended: { toolPolicy: { permissions: 'full' } },
   askingCall: (path) => ({

@@ -28,6 +28,8 @@ export interface ProviderFixture {
   readonly env: Readonly<Record<string, string>>;
   readonly shellCall: (command: string) => ScriptedToolCall;
   readonly writeCall: (path: string) => ScriptedToolCall;
+  /** How the CLI's model names a tool of an MCP server. */
+  readonly mcpTool: (server: string, tool: string) => Omit<ScriptedToolCall, 'input'>;
   /** Runs shell calls without asking. */
   readonly unattended: HandleJson;
   /** A call that needs to be allowed under `asking`, and what makes the CLI ask. */

@@ -192,8 +192,9 @@ function writeOutput({ id, thinking, text, tools }: Reply): readonly JsonRecord[
       content,
     });
   }
-  for (const { callId, name, input } of tools) {
-    const call = { call_id: `call_${callId}`, name, arguments: JSON.stringify(input) };
+  for (const { callId, name, namespace, input } of tools) {
+    const tool = namespace === undefined ? { name } : { namespace, name };
+    const call = { call_id: `call_${callId}`, ...tool, arguments: JSON.stringify(input) };
     output.push({ type: 'function_call', id: `fc_${callId}`, status: 'completed', ...call });
   }
   return output;

@@ -3,6 +3,8 @@ import { isJsonRecord, type JsonRecord, readJson } from './json-value.js';
 /** One tool call that the model makes. */
 export interface ScriptedToolCall {
   readonly name: string;
+  /** OpenAI Responses: the group of tools that the name belongs to, where they are offered in groups. */
+  readonly namespace?: string;
   readonly input: JsonRecord;
 }
 
@@ -119,5 +121,7 @@ function isStep(value: unknown): value is ScriptedStep {
 }
 
 function isToolCall(value: unknown): value is ScriptedToolCall {
-  return isJsonRecord(value) && isText(value['name']) && isJsonRecord(value['input']);
+  if (!isJsonRecord(value)) return false;
+  const { name, namespace = '', input } = value;
+  return isText(name) && isText(namespace) && isJsonRecord(input);
 }
