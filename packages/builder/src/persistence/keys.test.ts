@@ -81,6 +81,8 @@ describe('keys', () => {
     expect(describeKey(keys.chatInbox('one').concat('1.json'))).toBe('chat/inbox');
     expect(describeKey(keys.lock('shared', 'tickets', '1.json'))).toBe('lock/tickets');
     expect(describeKey(keys.bridge('slots', '1.json'))).toBe('bridge/slots');
+    expect(describeKey(keys.thread('0.json'))).toBe('threads');
+    expect(describeKey(keys.threadLease('0.json'))).toBe('thread-leases');
     expect(describeKey(keys.format())).toBe('FORMAT');
   });
 });

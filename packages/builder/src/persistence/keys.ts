@@ -99,6 +99,15 @@ export const keys = {
   /** What a coding thread made, found by its digest alone. */
   threadArtifact: (digest: string): StoreKey => ['threads', 'artifacts', checkDigest(digest)],
 
+  /** Below it stands one record a coding thread. */
+  threads: (): StoreKey => ['threads'],
+  /** The thread; its name is a digest of its scope and its session reference. */
+  thread: (name: string): StoreKey => ['threads', name],
+  /** Who runs an operation of the thread. */
+  threadLease: (name: string): StoreKey => ['thread-leases', name],
+  /** What the records of coding threads are sealed with. */
+  threadSecret: (): StoreKey => ['thread-secret.json'],
+
   /** Below it stands one folder a lock. */
   locks: (): StoreKey => ['locks'],
   /** Below it stands everything of one lock: who holds it, who waits. */
@@ -162,6 +171,6 @@ export function describeKey([root = '', ...rest]: StoreKey): string {
   if (root === 'locks') return `lock/${rest[1]}`;
   if (root === 'bridge') return `bridge/${rest[0]}`;
   if (root === 'threads' && rest[0] === 'artifacts') return 'thread/artifact';
-  if (root === 'terminals' || root === 'terminal-snapshots') return root;
+  if (['terminals', 'terminal-snapshots', 'threads', 'thread-leases'].includes(root)) return root;
   return [root, ...rest].join('/');
 }

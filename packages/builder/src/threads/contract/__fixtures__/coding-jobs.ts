@@ -9,7 +9,7 @@ import type { CodingJobRules } from '../coding-job.wire.js';
 
 const SESSION = '019a0000-0000-7000-8000-000000000001';
 export const CHECKPOINT = '019a0000-0000-7000-8000-000000000002';
-export const BASE = 'a'.repeat(40);
+const BASE = 'a'.repeat(40);
 export const DIGEST: Sha256 = `sha256:${'b'.repeat(64)}`;
 export const PATCH = [
   'diff --git a/src/one.txt b/src/one.txt',
