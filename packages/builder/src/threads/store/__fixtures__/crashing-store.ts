@@ -1,7 +1,7 @@
 import type { Store } from '../../../persistence/store.js';
 
 /** The process ends here, as far as the code above the store can tell. */
-export class Crash extends Error {}
+class Crash extends Error {}
 
 /** A store whose process dies at its n-th write: before it, or after it was made. Counts its writes. */
 export function crashingStore(
