@@ -70,6 +70,12 @@ export const stages = [
       ),
       endToEnd('planted', 360, '--jobs', '3'),
       endToEnd('faults', 240, '--kills', '40', '--seed', '7'),
+      suite(
+        'workflow-faults',
+        300,
+        [node, 'e2e/dist/faults.js', '--workflows', '--kills', '12', '--seed', '7'],
+        { counts: 'last-line', needsBuild: true },
+      ),
       endToEnd('fuzz', 150, '--jobs', '3', '--runs', '8'),
       endToEnd('demo', 90),
       program('workflow-demo', 90, 'demo', 'workflow'),

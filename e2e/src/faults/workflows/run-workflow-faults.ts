@@ -2,7 +2,7 @@ import { listModelProviders } from '@holdfast/provider-core';
 import { readClisUnderTest } from '../../harness/cli-under-test.js';
 import { endWithCount, type readCommandLine } from '../../harness/command-line.js';
 import { runJobs } from '../../harness/run-jobs.js';
-import { type DriverCells, KILLS_A_RUN, planWorkflowKills } from './plan-workflow-kills.js';
+import { type PlannedRun, planWorkflowKills } from './plan-workflow-kills.js';
 import { recordWrites } from './record-writes.js';
 import { runWorkflowPlan, type WorkflowOutcome } from './run-workflow-plan.js';
 import { nameWorkflowCell, sooner } from './workflow-cell.js';
@@ -29,12 +29,12 @@ export async function runWorkflowFaults(
   const plan = { kills: Number(options.kills), seed: Number(options.seed) };
   // Lanes end in any order; the plan must not depend on it.
   const ordered = drivers.flatMap((driver) => recordings.filter((one) => one.driver === driver));
-  const hands = planWorkflowKills(ordered, plan);
-  const later = await runJobs(listRuns(hands), width, runUntilHit);
+  const runs = planWorkflowKills(ordered, plan);
+  const later = await runJobs(runs, width, runUntilHit);
   const outcomes = [...recordings.map(({ outcome }) => outcome), ...later.flat()];
   const tally = tallyWorkflows(
     outcomes,
-    hands.flatMap(({ cells }) => cells),
+    runs.flatMap(({ cells }) => cells),
   );
   const complaints = findWorkflowComplaints(tally);
   for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
@@ -54,18 +54,6 @@ async function findDrivers(provider: string | undefined): Promise<readonly Workf
   );
   const drivers = newest.map((cli): WorkflowDriver => ({ kind: 'cli', cli }));
   return provider === undefined ? [...drivers, api] : drivers;
-}
-
-interface PlannedRun extends Pick<DriverCells, 'recording' | 'cells'> {}
-
-function listRuns(hands: readonly DriverCells[]): readonly PlannedRun[] {
-  return hands.flatMap(({ recording, cells }) => {
-    const runs = Math.ceil(cells.length / KILLS_A_RUN);
-    return Array.from({ length: runs }, (_, index) => ({
-      recording,
-      cells: cells.slice(index * KILLS_A_RUN, (index + 1) * KILLS_A_RUN),
-    }));
-  });
 }
 
 /** A kill whose moment did not come, since another one changed the run, is aimed at in a run that is new. */

@@ -1,5 +1,6 @@
 import type { HandleJson } from '@holdfast/provider-core/certification';
 import { waitFor } from '../../harness/wait-for.js';
+import type { WorkflowLine } from '../../workflows/workflow-command.js';
 import { startWorkflowProcess, type WorkflowProcess } from '../../workflows/workflow-process.js';
 import { countSubAgents, judgeRun, type RunComplaints } from './judge-run.js';
 import { listOpenJobs, readExecutions } from './run-files.js';
@@ -45,8 +46,8 @@ export async function runWorkflowPlan(plan: WorkflowPlan): Promise<WorkflowOutco
   const fired: WorkflowCell[] = [];
   let complaints = none;
   try {
-    const last = await strikeAll(subject, { plan, services, fired });
-    const { learningLock } = await finish(subject, last);
+    const { learningLock } = await strikeAll(subject, { plan, services, fired });
+    for (const handle of await listHandles(subject)) await subject.closeSession(handle);
     complaints = await judgeRun(subject, learningLock);
     const called = await countSubAgents(subject);
     if (plan.recordFile && called !== subAgentPrompts.length) {
@@ -71,11 +72,11 @@ interface Strikes {
   readonly fired: WorkflowCell[];
 }
 
-/** Returns the service that ended the run. */
+/** Returns how the service that ended the run closed. */
 async function strikeAll(
   subject: WorkflowSubject,
   { plan, services, fired }: Strikes,
-): Promise<WorkflowProcess> {
+): Promise<ClosedLine> {
   const start = (env: Readonly<Record<string, string>> = {}) => {
     const service = startWorkflowProcess(subject.command, subject.place.home, env);
     services.push(service);
@@ -83,29 +84,51 @@ async function strikeAll(
   };
   const { recordFile, cells, usualMs } = plan;
   if (recordFile) {
-    const service = start({ HOLDFAST_FAULT_RECORD: recordFile });
-    await waitForEnd(subject, service);
-    return service;
+    return await endBy(subject, start({ HOLDFAST_FAULT_RECORD: recordFile }));
   }
   let service: WorkflowProcess | undefined;
   for (const cell of cells) {
     if (cell.kind === 'write') {
       await service?.kill();
       service = start({ HOLDFAST_FAULT_STEP: `${cell.point}:${cell.nth}` });
-      if ((await waitForEnd(subject, service)) === 'ended') return service;
+      const closed = await findEnd(subject, service);
+      if (closed) return closed;
       fired.push(cell);
       service = undefined;
       continue;
     }
     service ??= start();
     const isOver = await waitForEnd(subject, service, cell.share * usualMs);
-    if (isOver === 'ended') return service;
+    if (isOver === 'ended') return await endBy(subject, service);
     if (await strike(subject, service, cell.target)) fired.push(cell);
     if (cell.target === 'service' || cell.target === 'machine') service = undefined;
   }
-  service ??= start();
-  await waitForEnd(subject, service);
-  return service;
+  return await endBy(subject, service ?? start());
+}
+
+type ClosedLine = Extract<WorkflowLine, { readonly type: 'closed' }>;
+
+/** Waits for the end of the run and closes the service. */
+async function endBy(subject: WorkflowSubject, service: WorkflowProcess): Promise<ClosedLine> {
+  const closed = await findEnd(subject, service);
+  if (!closed) throw new Error('The service ended before the run.');
+  return closed;
+}
+
+/** As {@link endBy}; `undefined` where the service was killed before it was closed. */
+async function findEnd(
+  subject: WorkflowSubject,
+  service: WorkflowProcess,
+): Promise<ClosedLine | undefined> {
+  if ((await waitForEnd(subject, service)) === 'gone') return undefined;
+  service.tell('close');
+  let isGone = false;
+  void service.gone.then(() => {
+    isGone = true;
+  });
+  const find = () => service.lines.find((line) => line.type === 'closed');
+  await waitFor('the service to close', () => isGone || find() !== undefined);
+  return find();
 }
 
 /** Waits until the run is over with everything it owes, its service is gone, or a time has gone by. */
@@ -165,13 +188,6 @@ async function listHandles({ command }: WorkflowSubject): Promise<readonly Handl
     const all = [agent_session_handle, ...own].filter((handle) => handle !== undefined);
     return [...new Map(all.map((handle) => [String(handle['session_id']), handle])).values()];
   });
-}
-
-async function finish(subject: WorkflowSubject, service: WorkflowProcess) {
-  service.tell('close');
-  const closed = await service.waitForLine('closed');
-  for (const handle of await listHandles(subject)) await subject.closeSession(handle);
-  return closed;
 }
 
 async function clearAway(subject: WorkflowSubject): Promise<readonly string[]> {
