@@ -292,7 +292,7 @@ const files = fc
   );
 
 describe('patches of generated repositories', () => {
-  it('make the tree that was built, by its id', async () => {
+  it('make the tree that was built, by its id', { timeout: 180_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(files, files, async (base, target) => {
         const before = new Map(base.map((each) => [each.path, JSON.stringify(each)]));
@@ -306,7 +306,7 @@ describe('patches of generated repositories', () => {
         );
         await proveRoundTrip({ base, target, changed } as NamedCase);
       }),
-      { numRuns: 10 },
+      { numRuns: 8 },
     );
   });
 });
