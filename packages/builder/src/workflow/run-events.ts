@@ -3,6 +3,7 @@ import { executionIdOf } from '../executions/execution-key.js';
 import type { Executions } from '../executions/executions.js';
 import { keys } from '../persistence/keys.js';
 import type { Store } from '../persistence/store.js';
+import { isWorkflowError } from './workflow-error.js';
 import type { WorkflowEvent } from './workflow-event.js';
 import type { RunKey } from './workflow-run.js';
 
@@ -56,8 +57,13 @@ async function readUnseen(
   const all: StepEvent[] = [];
   for (const step of await store.list(keys.steps(run))) {
     const from = seen[step] ?? 0;
-    for await (const event of executions.events(executionIdOf({ ...run, step }), { from })) {
-      all.push({ step, event });
+    try {
+      for await (const event of executions.events(executionIdOf({ ...run, step }), { from })) {
+        all.push({ step, event });
+      }
+    } catch (error) {
+      // Its folder is made before its state: it begins just now, or a crash came in between.
+      if (!isWorkflowError(error) || error.kind !== 'unknown_execution') throw error;
     }
   }
   // Stable: events of one step keep their order also where the clock jumped.

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@holdfast/agent';
@@ -172,6 +172,17 @@ describe('a workflow run', () => {
     const heard =
       lead?.messages.filter(({ role }) => role === 'user').map(({ text }) => text) ?? [];
     expect(heard).toEqual(['You lead.', expect.stringContaining('[AUTO-NOTIFICATION]')]);
+  });
+
+  it('reads the events of a run in which an execution begins whose state is not there yet', async () => {
+    await using builder = await build(publish);
+    const run = await builder.workflows.start({ workflow: 'publish', iteration: '1' });
+    await run.wait();
+    const before = await readAll(run.events());
+    await mkdir(join(root, 'data', 'runs', '1', 'main', 'logs', 'agent-0123456789ab', 'lease'), {
+      recursive: true,
+    });
+    expect(await readAll(run.events())).toEqual(before);
   });
 
   it('goes on from the cursor of an event, in another builder too', async () => {
