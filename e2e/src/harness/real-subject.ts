@@ -99,25 +99,21 @@ export class RealSubject extends FixtureSubject implements CertificationSubject,
   ): RunningTurn => {
     const { config, freezeAt, dieAt, env, images, decisions, tmuxOnPath, ...turn } = options;
     const over = config as HandleJson | undefined;
-    // Through agent the limits are the agent's: it is made anew for each turn here.
-    const limits = turn.limits && { limits: turn.limits };
+    const { layer } = this.#options;
     const action: WorkerAction = handle
       ? {
           type: 'continue',
           provider: this.provider,
           handle,
           config: over && this.config({ ...this.#startedWith(handle), ...over }),
-          agentConfig: { ...this.#agentConfig(this.#startedWith(handle)), ...limits },
+          agentConfig: this.#agentConfig(this.#startedWith(handle), turn),
           message,
           options: turn,
         }
       : {
           type: 'start',
           provider: this.provider,
-          config:
-            this.#options.layer === 'agent'
-              ? { ...this.#agentConfig(over), ...limits }
-              : this.config(over),
+          config: layer === 'agent' ? this.#agentConfig(over, turn) : this.config(over),
           message,
           options: { transport: this.#ownTransport, ...turn },
         };
@@ -240,9 +236,9 @@ export class RealSubject extends FixtureSubject implements CertificationSubject,
     return this.claims.way === 'tmux' ? 'tmux' : 'structured';
   }
 
-  /** What an agent is made with: the session's configuration and how it is driven. */
-  #agentConfig(over?: HandleJson): HandleJson {
-    return { transport: this.#ownTransport, ...this.config(over) };
+  /** What an agent is made with: the session's configuration, how it is driven, and the limits of the one turn it is made for here. */
+  #agentConfig(over?: HandleJson, { limits }: Pick<RealTurnOptions, 'limits'> = {}): HandleJson {
+    return { transport: this.#ownTransport, ...this.config(over), ...(limits && { limits }) };
   }
 
   #startWorker(
