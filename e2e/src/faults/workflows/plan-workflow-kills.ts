@@ -28,10 +28,13 @@ export function planWorkflowKills(
   const random = createRandom(seed);
   const dealt = recordings.map((recording) => ({ recording, cells: [] as WorkflowCell[] }));
   const points = [...new Set(recordings.flatMap(({ writes }) => writes))].sort();
+  const alive = workflowTargets.filter((target) =>
+    recordings.some((recording) => hasTarget(recording, target)),
+  );
   let deck: string[] = [];
   for (let kill = 0; kill < kills; kill += 1) {
     const isMoment = kill % MOMENT_EVERY === MOMENT_EVERY - 1;
-    const target = workflowTargets[Math.floor(kill / MOMENT_EVERY) % workflowTargets.length];
+    const target = alive[Math.floor(kill / MOMENT_EVERY) % alive.length];
     if (isMoment && target) {
       const able = dealt.filter(({ recording }) => hasTarget(recording, target));
       const share = random() * LAST_SHARE;
