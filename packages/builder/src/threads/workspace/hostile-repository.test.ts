@@ -57,7 +57,7 @@ async function poison({ gitDir }: Workspace, program: string): Promise<void> {
 /** Git as anybody would call it. */
 async function addPlainly({ gitDir, workTree }: Workspace): Promise<void> {
   await runProcessForBytes({
-    file: '/usr/bin/git',
+    file: gitFile,
     args: [`--git-dir=${gitDir}`, `--work-tree=${workTree}`, 'add', '--all'],
     env: { PATH: '/usr/bin:/bin', HOME: workTree },
     workingDir: workTree,

@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { RepositoryBundle } from '../../coding-job.js';
 import { createGit, type Git } from '../git.js';
@@ -32,7 +33,17 @@ export interface TestBundle {
   readonly baseRevision: string;
 }
 
-export const testGit = createGit({ file: '/usr/bin/git' });
+/** The git of this machine, wherever it is. */
+export const gitFile = findOnPath('git');
+
+export const testGit = createGit({ file: gitFile });
+
+function findOnPath(name: string): string {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const file = folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+  if (!file) throw new Error(`${name} is not on PATH.`);
+  return file;
+}
 
 export async function openTestPlace(objectFormat: 'sha1' | 'sha256' = 'sha1'): Promise<TestPlace> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-')));
