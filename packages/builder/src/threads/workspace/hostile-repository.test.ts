@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runProcessForBytes } from '@holdfast/agent';
 import { describe, expect, it } from 'vitest';
 import { openThread, put, type TestThread } from './__fixtures__/job.js';
-import type { FileSpec } from './__fixtures__/repository.js';
+import { type FileSpec, gitFile } from './__fixtures__/repository.js';
 import type { Workspace } from './workspace.js';
 
 const attributes: FileSpec = {
@@ -59,7 +59,7 @@ async function addPlainly({ gitDir, workTree }: Workspace): Promise<void> {
   await runProcessForBytes({
     file: gitFile,
     args: [`--git-dir=${gitDir}`, `--work-tree=${workTree}`, 'add', '--all'],
-    env: { PATH: '/usr/bin:/bin', HOME: workTree },
+    env: { PATH: process.env['PATH'] ?? '', HOME: workTree },
     workingDir: workTree,
   });
 }
