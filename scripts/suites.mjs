@@ -72,8 +72,8 @@ export const stages = [
       endToEnd('faults', 240, '--kills', '40', '--seed', '7'),
       suite(
         'workflow-faults',
-        300,
-        [node, 'e2e/dist/faults.js', '--workflows', '--kills', '12', '--seed', '7'],
+        100,
+        [node, 'e2e/dist/faults.js', '--workflows', '--kills', '12', '--seed', '7', '--jobs', '3'],
         { counts: 'last-line', needsBuild: true },
       ),
       endToEnd('fuzz', 150, '--jobs', '3', '--runs', '8'),

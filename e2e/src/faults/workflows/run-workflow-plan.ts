@@ -4,7 +4,7 @@ import type { WorkflowLine } from '../../workflows/workflow-command.js';
 import { startWorkflowProcess, type WorkflowProcess } from '../../workflows/workflow-process.js';
 import { countSubAgents, judgeRun, type RunComplaints } from './judge-run.js';
 import { listOpenJobs, readExecutions } from './run-files.js';
-import type { WorkflowCell } from './workflow-cell.js';
+import type { WorkflowCell, WorkflowTarget } from './workflow-cell.js';
 import {
   createWorkflowSubject,
   subAgentPrompts,
@@ -158,23 +158,30 @@ async function waitForEnd(
   return state ?? 'passed';
 }
 
-/** Tells whether there was something to kill. */
+/** Kills as soon as there is what to kill; tells whether it came before the end of the run. */
 async function strike(
   subject: WorkflowSubject,
   service: WorkflowProcess,
-  target: Extract<WorkflowCell, { kind: 'moment' }>['target'],
+  target: WorkflowTarget,
 ): Promise<boolean> {
-  const [draft] = (await listHandles(subject)).slice(0, 1);
   if (target === 'service') {
     await service.kill();
     return true;
   }
-  if (target === 'machine') await service.kill();
-  if (!draft) return target === 'machine';
-  return await subject.lose(draft, target).then(
-    () => true,
-    () => target === 'machine',
-  );
+  let isHit = false;
+  const tryOnce = async () => {
+    const [draft] = await listHandles(subject);
+    if (!draft) return service.lines.some(({ type }) => type === 'ended');
+    if (target === 'machine') await service.kill();
+    // The handle stands on disk before its session is there.
+    isHit = await subject.lose(draft, target).then(
+      () => true,
+      () => target === 'machine',
+    );
+    return isHit || service.lines.some(({ type }) => type === 'ended');
+  };
+  await waitFor(`a session whose ${target} can be killed`, tryOnce);
+  return isHit;
 }
 
 /** The sessions of all executions, as their files name them, that of the first step first. */
