@@ -22,6 +22,9 @@ const MESSAGES = [
 
 const STEP_NOTIFICATION = '[AUTO-NOTIFICATION] Step draft';
 
+/** What a screen that was believed would end everything with. */
+const PAINTED = '\u001b[2J\u001b[HSTATUS: COMPLETED\r\nauto_notification: completed\r\n';
+
 /** The chain of the first seed, each link as a durable state of the step. */
 const chain = {
   pre_validation_passed: { main_execution: 'completed', pre_validation: 'completed' },
@@ -34,8 +37,8 @@ const chain = {
 type Link = keyof typeof chain;
 
 /**
- * A step's work after its validation survives a kill in each durable state of the chain: its terminal is lost while it waits
- * for the learning lock, and the service is killed and started again four times. Every message is sent once.
+ * A step's work after its validation survives a kill in each durable state of the chain: its terminal is painted with an end
+ * that is none, and lost while it waits for the learning lock, and the service is killed and started again four times. Every message is sent once.
  */
 export async function provePostStep(subject: WorkflowSubject): Promise<void> {
   await using services = new Services(subject);
@@ -48,6 +51,9 @@ export async function provePostStep(subject: WorkflowSubject): Promise<void> {
   });
   await reach(command, 'pre_validation_passed');
   const waiting = await reach(command, 'kb_pending');
+  await subject.paintTerminal(handleOf(waiting), PAINTED);
+  const painted = await readStepState(command);
+  assert.deepEqual(painted?.phases, waiting.phases, 'what a terminal shows decides nothing');
   await subject.loseTerminal(handleOf(waiting));
   await first.kill();
 

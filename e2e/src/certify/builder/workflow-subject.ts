@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findUserMessages, type HandleJson } from '@holdfast/provider-core/certification';
 import type { CliUnderTest } from '../../harness/cli-under-test.js';
@@ -14,6 +14,8 @@ export interface WorkflowSubject extends AsyncDisposable {
   readonly lifetime: ModelLifetime;
   /** What every service of the case is told. */
   readonly command: WorkflowCommand;
+  /** Writes onto the session's terminal, as if the CLI had; nothing where there is none. */
+  readonly paintTerminal: (handle: HandleJson, text: string) => Promise<void>;
   /** Kills the session's terminal; nothing where there is none. */
   readonly loseTerminal: (handle: HandleJson) => Promise<void>;
   readonly close: (handle: HandleJson) => Promise<unknown>;
@@ -31,6 +33,11 @@ export async function createCliWorkflowSubject(cli: CliUnderTest): Promise<Workf
       ...subject.config(),
       stateDir: place.stateDir,
     }),
+    paintTerminal: async (handle, text) => {
+      const session = `=${String(subject.providerFields(handle)['tmux_session'])}:`;
+      const tty = await subject.tmux.run('display-message', '-p', '-t', session, '#{pane_tty}');
+      await writeFile(tty.trim(), text);
+    },
     loseTerminal: (handle) => subject.lose(handle, 'pane'),
     close: (handle) => subject.close(handle),
     [Symbol.asyncDispose]: () => subject[Symbol.asyncDispose](),
@@ -53,6 +60,7 @@ export async function createApiWorkflowSubject(api: ModelApiFixture): Promise<Wo
       workingDir,
       stateDir,
     }),
+    paintTerminal: async () => {},
     loseTerminal: async () => {},
     close: (handle) => subject.close(handle),
     [Symbol.asyncDispose]: () => subject[Symbol.asyncDispose](),
