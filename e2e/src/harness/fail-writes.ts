@@ -25,5 +25,19 @@ export function installWriteFailures(): void {
         ? fail(call[0])
         : access(...call),
   });
+  const { openSync, mkdirSync, writeFileSync } = fs;
+  Object.assign(fs, {
+    openSync: (...call: Parameters<typeof openSync>) =>
+      isBelow(call[0]) && !isReading(call[1]) ? fail(call[0]) : openSync(...call),
+    mkdirSync: (...call: Parameters<typeof mkdirSync>) =>
+      isBelow(call[0]) && !fs.existsSync(String(call[0])) ? fail(call[0]) : mkdirSync(...call),
+    writeFileSync: (...call: Parameters<typeof writeFileSync>) =>
+      isBelow(call[0]) ? fail(call[0]) : writeFileSync(...call),
+  });
   syncBuiltinESMExports();
+}
+
+function isReading(flags: fs.OpenMode | undefined): boolean {
+  if (typeof flags !== 'number') return flags === undefined || flags === 'r';
+  return (flags & (fs.constants.O_WRONLY | fs.constants.O_RDWR)) === 0;
 }
