@@ -38,14 +38,14 @@ export const stages = [
   ],
   [
     [
-      suite('typecheck', 30, [bin('tsc'), '-p', 'tsconfig.json']),
+      suite('typecheck', 60, [bin('tsc'), '-p', 'tsconfig.json']),
       suite('gates', 90, nodeTest('scripts/gates.test.mjs', 'scripts/failed-tests.test.mjs'), {
         counts: 'tap',
       }),
     ],
     [suite('packages', 90, script('check-packages'), { needsBuild: true })],
   ],
-  [[suite('unit', 300, unit, { counts: 'vitest' })]],
+  [[suite('unit', 420, unit, { counts: 'vitest' })]],
   [
     [
       endToEnd(
@@ -81,7 +81,7 @@ export const stages = [
       program('workflow-demo', 90, 'demo', 'workflow'),
       program('builder', 120, 'certify', '--builder', '--jobs', '2', '--retry', '1'),
       endToEnd('bad-input', 120),
-      endToEnd('cases', 180, '--depth', 'core', '--jobs', '4', ...retry),
+      endToEnd('cases', 240, '--depth', 'core', '--jobs', '4', ...retry),
       endToEnd('pages', 120, '--jobs', '4', ...retry),
       endToEnd('tmux-loss', 60, '--self-test'),
     ],
