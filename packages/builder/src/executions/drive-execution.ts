@@ -1,11 +1,13 @@
 import { isoInstant, isTurnError } from '@holdfast/agent';
 import type { Job, JobContext, JobHandler, JobOutcome } from '../engine/job-engine.js';
 import type { Outbox } from '../notifications/outbox.js';
-import type { PhaseRecord } from '../workflow/continuation-state.js';
+import type { ContinuationState, PhaseRecord } from '../workflow/continuation-state.js';
+import { removeAbandonedTickets } from '../workflow/inspect-learning-lock.js';
 import { decideNext, type NextStep } from '../workflow/next-phase.js';
 import { type FoundStep, findStep, isPostStep, listOwedPhases } from '../workflow/phase-plan.js';
 import { changePhase, owePhases } from '../workflow/phase-record.js';
 import { isSettled, PHASES, type Phase } from '../workflow/phases.js';
+import { DEFAULT_LOCK } from '../workflow/with-learning-lock.js';
 import { UnknownWorkflowError } from '../workflow/workflow-error.js';
 import { agentNotRegistered } from './create-execution-agent.js';
 import { listOpenChildren } from './execution-children.js';
@@ -63,8 +65,26 @@ async function driveExecution(request: DriveRequest): Promise<JobOutcome> {
   await tellWhatWasWritten(live);
   await tellRecovered(live);
   const outcome = await driveToEnd(request, live);
-  if (live.state.outcome !== 'open') context.notices.tellEnded(executionId);
+  if (live.state.outcome !== 'open') {
+    await giveUpPlace(context, live.state);
+    context.notices.tellEnded(executionId);
+  }
   return outcome;
+}
+
+/** A crash may have left a place in the line for the learning lock, which nobody comes back for. */
+async function giveUpPlace(
+  { store, workflows, logger }: ExecutionContext,
+  state: ContinuationState,
+): Promise<void> {
+  if (!PHASES.some((phase) => isPostStep(phase) && state.phases[phase])) return;
+  const name = findStep(workflows, state).workflow?.learningLock ?? DEFAULT_LOCK;
+  try {
+    await removeAbandonedTickets(store, name, async (id) => id !== state.executionId);
+  } catch (error) {
+    // It holds nobody up: those who are not there are passed over.
+    logger?.warn({ lock: name, err: error }, 'a place at a learning lock not tidied');
+  }
 }
 
 /** Tells which phase a crash cut off, once. */

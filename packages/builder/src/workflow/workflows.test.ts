@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@holdfast/agent';
@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MemorySessions } from '../__fixtures__/memory-sessions.js';
 import { type Builder, createBuilder } from '../create-builder.js';
 import type { Notification } from '../notifications/notification.js';
+import { encodeTicket } from './learning-ticket.wire.js';
 import type { RunEvent } from './run-events.js';
 import { defineWorkflow, type WorkflowDefinition } from './workflow-definition.js';
 import { isWorkflowError } from './workflow-error.js';
@@ -275,5 +276,29 @@ describe('the learning lock', () => {
     letGo();
     expect(await work).toBe(true);
     expect((await run.wait()).outcome).toBe('completed');
+  });
+
+  it('keeps no place of an execution that has ended, though a crash left one behind', async () => {
+    const dataDir = join(root, 'data');
+    const ticket = { executionId: '1~main~draft', number: 99, since: '2026-01-01T00:00:00.000Z' };
+    const place = join(dataDir, 'locks', 'default', 'tickets', '000000000099.json');
+    await using builder = await createBuilder({
+      dataDir,
+      workflows: [publish],
+      agents: {
+        coder: {
+          provider: 'claude-code',
+          workingDir: root,
+          stateDir: join(root, 'state'),
+          sessions,
+        },
+      },
+      onNotification: ({ executionId }) =>
+        executionId === '1~main~draft'
+          ? writeFile(place, JSON.stringify(encodeTicket(ticket)))
+          : undefined,
+    });
+    await (await builder.workflows.start({ workflow: 'publish', iteration: '1' })).wait();
+    expect((await builder.workflows.learningLock()).waiting).toEqual([]);
   });
 });
