@@ -1,5 +1,6 @@
-import { isoInstant, isTurnError } from '@holdfast/agent';
+import { isTurnError } from '@holdfast/agent';
 import type { Job, JobContext, JobHandler, JobOutcome } from '../engine/job-engine.js';
+import { instantAfter } from '../instant-after.js';
 import type { Outbox } from '../notifications/outbox.js';
 import type { ContinuationState, PhaseRecord } from '../workflow/continuation-state.js';
 import { removeAbandonedTickets } from '../workflow/inspect-learning-lock.js';
@@ -252,6 +253,6 @@ const BUSY_MS = 1_000;
 
 function later({ clock }: ExecutionContext, reason: string): JobOutcome {
   const ms = reason.startsWith('another') ? BUSY_MS : LOOK_AGAIN_MS;
-  const notBefore = isoInstant({ ...clock, now: () => clock.now() + ms });
+  const notBefore = instantAfter(clock, ms);
   return { state: 'later', reason, notBefore };
 }

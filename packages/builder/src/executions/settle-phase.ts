@@ -1,5 +1,6 @@
-import { type ErrorJson, isoInstant } from '@holdfast/agent';
+import type { ErrorJson } from '@holdfast/agent';
 import { backOffMs } from '../engine/back-off.js';
+import { instantAfter } from '../instant-after.js';
 import { clipError } from '../workflow/clip-error.js';
 import type { ContinuationState, PhaseRecord, Suspension } from '../workflow/continuation-state.js';
 import { type FailureVerdict, judgeFailure } from '../workflow/judge-failure.js';
@@ -90,7 +91,7 @@ async function suspend(
 /** The end of the wait, as it was told; where it was not, or is over and nothing changed, a growing one of our own. */
 function findEnd(run: PhaseRun, until: string | undefined): string {
   if (until !== undefined && Date.parse(until) > run.context.clock.now()) return until;
-  return instantAfter(run, backOffMs(countSuspensions(run) + 1));
+  return instantAfter(run.context.clock, backOffMs(countSuspensions(run) + 1));
 }
 
 function countSuspensions({ live, phase }: PhaseRun): number {
@@ -108,7 +109,7 @@ const PROGRESS: ReadonlySet<string> = new Set([
 async function scheduleRetry(run: PhaseRun, error: unknown): Promise<void> {
   const { live, phase } = run;
   const { attempt } = recordOf(run);
-  const notBefore = instantAfter(run, backOffMs(attempt));
+  const notBefore = instantAfter(run.context.clock, backOffMs(attempt));
   const errorJson = errorJsonOf(error);
   await live.write(
     (state, at) =>
@@ -122,10 +123,6 @@ async function scheduleRetry(run: PhaseRun, error: unknown): Promise<void> {
       }),
     [{ type: 'phase_retry_scheduled', phase, attempt, notBefore, error: errorJson }],
   );
-}
-
-function instantAfter({ context }: PhaseRun, ms: number): string {
-  return isoInstant({ ...context.clock, now: () => context.clock.now() + ms });
 }
 
 /** The phase has failed. With the main work fails all that comes after it but the news of it, in the same write. */

@@ -32,9 +32,14 @@ export function createNotification(end: EndOfExecution): Notification {
 
 /** One header line and one result line. Only a completed execution's answer is shown as its result. */
 function writeText({ state, outcome, reason }: EndOfExecution): string {
-  const header = `[AUTO-NOTIFICATION] ${nameOf(state)} ${VERBS[outcome]} (execution ${state.executionId}).`;
+  const header = writeHeader(nameOf(state), outcome, `execution ${state.executionId}`);
   const told = joinLines((outcome === 'completed' ? state.answer : reason) ?? '');
   return `${header}\n${LABELS[outcome]}: ${told === '' ? NOTHING[outcome] : clipText(told, MAX_RESULT_CHARACTERS)}`;
+}
+
+/** The line by which a session tells a notification from a message: what ended, how, and which one it was. Pure. */
+export function writeHeader(what: string, outcome: Notification['outcome'], which: string): string {
+  return `[AUTO-NOTIFICATION] ${what} ${VERBS[outcome]} (${which}).`;
 }
 
 const VERBS = {

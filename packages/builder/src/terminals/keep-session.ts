@@ -1,6 +1,7 @@
 import { type Agent, type Clock, isoInstant, type Logger, systemClock } from '@holdfast/agent';
 import type { AgentContext } from '../agents.js';
 import { type SessionOwner, sessionOwnerId } from '../executions/execution-owner.js';
+import { instantAfter } from '../instant-after.js';
 import type { Store } from '../persistence/store.js';
 import {
   addSnapshot,
@@ -81,5 +82,5 @@ export async function keepSessionEnd(
 }
 
 function laterThan(clock: Clock, ms: number): string {
-  return isoInstant({ ...clock, now: () => clock.now() + ms });
+  return instantAfter(clock, ms);
 }

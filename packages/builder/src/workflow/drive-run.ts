@@ -4,6 +4,8 @@ import type { Job, JobContext, JobHandler, JobOutcome } from '../engine/job-engi
 import { executionIdOf } from '../executions/execution-key.js';
 import type { SessionOwner } from '../executions/execution-owner.js';
 import type { Executions } from '../executions/executions.js';
+import { instantAfter } from '../instant-after.js';
+import { writeHeader } from '../notifications/create-notification.js';
 import type { Outbox } from '../notifications/outbox.js';
 import type { JsonValue } from '../persistence/store.js';
 import type { ContinuationState } from './continuation-state.js';
@@ -47,9 +49,8 @@ async function driveRun(
   const workflow = context.workflows.get(record.workflowId);
   if (!workflow) {
     // Another builder may know it, or this one after its next deployment.
-    const now = () => systemClock.now() + LOOK_AGAIN_MS;
     const reason = new UnknownWorkflowError(record.workflowId).message;
-    return { state: 'later', reason, notBefore: isoInstant({ ...systemClock, now }) };
+    return { state: 'later', reason, notBefore: instantAfter(systemClock, LOOK_AGAIN_MS) };
   }
   const ended = await runSteps(driver, { record, workflow, signal: job.signal });
   if (!job.isCurrent()) return { state: 'later', reason: 'another process drives the run' };
@@ -161,15 +162,9 @@ async function tellEnd(
 function describeEnd(record: RunRecord): string {
   const { workflowId, outcome, error } = record;
   if (outcome === 'open') throw new Error('unreachable: the run is open');
-  const head = `[AUTO-NOTIFICATION] Workflow ${workflowId} ${VERBS[outcome]} (run ${runIdOf(record)}).`;
+  const head = writeHeader(`Workflow ${workflowId}`, outcome, `run ${runIdOf(record)}`);
   return error ? `${head}\nReason: ${error.message}` : head;
 }
-
-const VERBS = {
-  completed: 'completed',
-  failed: 'FAILED and did not complete',
-  stopped: 'was STOPPED before its end',
-} as const;
 
 function failedBy(record: RunRecord, executionId: string): RunRecord {
   return { ...record, outcome: 'failed', error: new ChildFailedError(executionId).toJSON() };
