@@ -75,8 +75,11 @@ export {
 export { checkWellFormedText, isWellFormedText } from './models/well-formed-text.js';
 export {
   type ConfigOf,
+  type FoundCodingAdapter,
+  findCodingAdapter,
   findModelProvider,
   findProvider,
+  listCodingAdapters,
   listModelProviders,
   listProviders,
   type ModelProviderId,
@@ -94,6 +97,12 @@ export type {
   VerbClaim,
   Way,
 } from './spec/capabilities.js';
+export type {
+  CodingAdapter,
+  CodingPermissions,
+  CodingPlan,
+  CodingPlanRequest,
+} from './spec/coding-adapter.js';
 export type {
   ApprovalHandler,
   ApprovalRequest,

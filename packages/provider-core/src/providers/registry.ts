@@ -1,4 +1,5 @@
 import type { ProviderCapabilities, Way } from '../spec/capabilities.js';
+import type { CodingAdapter } from '../spec/coding-adapter.js';
 import type { ModelProviderDefinition } from '../spec/model-port.js';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { SessionConfig } from '../spec/session-config.js';
@@ -64,6 +65,24 @@ export function listProviders(): readonly string[] {
 /** The definition of a provider, if it is registered. */
 export function findProvider(id: string): ProviderDefinition | undefined {
   return definitions.get(id);
+}
+
+/** A coding adapter with the provider that declares it. */
+export interface FoundCodingAdapter {
+  readonly provider: string;
+  readonly adapter: CodingAdapter;
+}
+
+/** The coding adapters of every registered provider. */
+export function listCodingAdapters(): readonly FoundCodingAdapter[] {
+  return [...definitions.values()].flatMap(({ id, codingAdapter }) =>
+    codingAdapter ? [{ provider: id, adapter: codingAdapter }] : [],
+  );
+}
+
+/** The coding adapter of that id, such as `codex-app-server-v1`, if a registered provider declares it. */
+export function findCodingAdapter(adapterId: string): FoundCodingAdapter | undefined {
+  return listCodingAdapters().find(({ adapter }) => adapter.adapterId === adapterId);
 }
 
 /** What a provider claims for a way to drive it. An id nobody registered, or a way it does not have, is a TypeError. */

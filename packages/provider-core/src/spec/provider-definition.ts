@@ -1,4 +1,5 @@
 import type { ProviderCapabilities } from './capabilities.js';
+import type { CodingAdapter } from './coding-adapter.js';
 import type { Transport } from './provider-session-handle.js';
 import type { ServedPane } from './served-pane.js';
 import type { SessionConfig } from './session-config.js';
@@ -39,6 +40,8 @@ export interface ProviderDefinition<
    * other work when absent.
    */
   readonly unattended?: Exclude<Transport, 'api'> | undefined;
+  /** How the CLI is driven for coding jobs; not at all when absent. */
+  readonly codingAdapter?: CodingAdapter | undefined;
   /** How long the CLI keeps an untouched session, where it deletes old ones by itself. */
   readonly historyRetention?: HistoryRetention | undefined;
   /** Carries the config type; never set. */
