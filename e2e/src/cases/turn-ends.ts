@@ -69,6 +69,10 @@ async function beginHanging(
   const running = subject.begin(handle, hanging, options);
   running.finished.catch(() => {});
   await subject.waitUntil('the request', () => subject.modelRequests().length > before);
+  // A CLI asks its model first and writes after that: what is killed in between is lost, and rightly delivered again.
+  await subject.waitUntil('the message in the record', async () =>
+    (await subject.recordedMessages(handle)).includes(hanging),
+  );
   return running;
 }
 
