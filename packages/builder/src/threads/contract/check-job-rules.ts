@@ -3,13 +3,8 @@ import { digestOfText } from './canonical-json.js';
 import type { CodingJobRules } from './coding-job.wire.js';
 import { isInside, isSameSet } from './field-rules.wire.js';
 import { readPatchPaths } from './read-patch-paths.js';
+import type { BrokenRule } from './read-shape.wire.js';
 import { REVIEW_SCRATCH, ROLE_PROFILES } from './role-profile.js';
-
-/** A rule that a job breaks, and where. */
-export interface BrokenRule {
-  readonly path: string;
-  readonly rule: string;
-}
 
 type Rule = readonly [isBroken: boolean, path: string, rule: string];
 

@@ -1,18 +1,19 @@
 import * as z from 'zod';
 import type { JsonValue } from '../../persistence/store.js';
 import type { CodingJobInput, Sha256 } from '../coding-job.js';
-import { CodingThreadError } from '../coding-thread-error.js';
 import { implementationArtifact, reviewResult } from './artifacts.wire.js';
 import { digestOfJson } from './canonical-json.js';
 import { checkJobRules } from './check-job-rules.js';
 import {
   absolutePath,
   boundedText,
+  modelId,
   repositoryName,
   revision,
   safeId,
   sha256,
 } from './field-rules.wire.js';
+import { readShape, refuseShape, type ShapeName } from './read-shape.wire.js';
 import { threadDirective } from './thread-directive.wire.js';
 
 const KIB = 1024;
@@ -53,10 +54,7 @@ const codingRequest = z.strictObject({
   role: z.enum(['implement', 'review']).optional(),
   reviewInput: reviewInput.optional(),
   remediation: z.strictObject({ priorReview: reviewResult }).optional(),
-  nativeModel: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/)
-    .optional(),
+  nativeModel: modelId.optional(),
   thread: threadDirective.optional(),
 });
 
@@ -76,34 +74,19 @@ export interface CodingJobRules {
   readonly allowedModels?: readonly string[] | undefined;
 }
 
+const JOB: ShapeName = { what: 'job', kind: 'invalid_job' };
+
 /** Reads a job. One that breaks a rule is `invalid_job`, which names the path and the rule; nothing was staged for it. */
 export function decodeCodingJob(value: unknown, rules: CodingJobRules): CodingJobInput {
-  const parsed = codingJob.safeParse(value);
-  if (!parsed.success) throw refuse(parsed.error.issues[0]);
-  const job = parsed.data as CodingJobInput;
+  const job = readShape(codingJob, value, JOB) as CodingJobInput;
   const broken = checkJobRules(job, rules);
-  if (broken) throw invalidJob(broken.path, broken.rule);
+  if (broken) throw refuseShape(JOB, broken);
   return job;
 }
 
 /** The digest of everything a caller asked for: what makes a retry the same one. */
 export function digestJob(job: CodingJobInput): Sha256 {
   return digestOfJson(job as unknown as JsonValue);
-}
-
-function refuse(issue: z.core.$ZodIssue | undefined): CodingThreadError {
-  const path = issue?.path.map(String) ?? [];
-  if (issue?.code === 'unrecognized_keys') {
-    return invalidJob([...path, ...issue.keys.slice(0, 1)].join('.'), 'is unknown');
-  }
-  return invalidJob(path.join('.'), issue?.message ?? 'is no job');
-}
-
-function invalidJob(path: string, rule: string): CodingThreadError {
-  const where = path.slice(0, 200);
-  return new CodingThreadError('invalid_job', `The job is refused: ${where || 'it'} ${rule}.`, {
-    evidence: { path: where, rule },
-  });
 }
 
 function isPlainFileUri(uri: string): boolean {

@@ -29,6 +29,16 @@ export const safeId = z
   .regex(/^[A-Za-z0-9._-]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 . _ -')
   .refine((id) => !/^\.+$/.test(id), { error: 'must not be of dots alone' });
 
+/** A model as a CLI names it. */
+export const modelId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, 'must be 1 to 128 of A-Z a-z 0-9 . _ : / -');
+
+/** A source or a mode of permissions. */
+export const permissionName = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, 'must be 1 to 64 of A-Z a-z 0-9 -');
+
 /** `owner/name`. */
 export const repositoryName = z
   .string()
