@@ -95,6 +95,7 @@ describe('parseProcessStatus', () => {
       pid: 7,
       state: 'S',
       parentPid: 3,
+      sessionId: 1,
       startTime: '4711',
     });
   });

@@ -88,6 +88,8 @@ export interface ProcessStatus {
   readonly pid: number;
   readonly state: string;
   readonly parentPid: number;
+  /** The id of the session's leader, which no other process can have while the session has a member. */
+  readonly sessionId: number;
   readonly startTime: string;
 }
 
@@ -100,10 +102,10 @@ export function readProcessStatus(pid: number): ProcessStatus | undefined {
 /** The fields of `/proc/<pid>/stat`. The name, in brackets, may hold blanks and brackets itself. */
 export function parseProcessStatus(pid: number, text: string): ProcessStatus | undefined {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const [state, parentPid] = fields;
+  const [state, parentPid, , sessionId] = fields;
   const startTime = fields[19];
   if (state === undefined || parentPid === undefined || startTime === undefined) return undefined;
-  return { pid, state, parentPid: Number(parentPid), startTime };
+  return { pid, state, parentPid: Number(parentPid), sessionId: Number(sessionId), startTime };
 }
 
 /** The pids of our namespace; empty without `/proc`. */

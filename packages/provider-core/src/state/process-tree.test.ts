@@ -4,7 +4,12 @@ import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../time/wait-until.js';
 import { observePid, readProcessStartTime } from './process-identity.js';
-import { endProcesses, findProcessesByEnvironment, listProcessTree } from './process-tree.js';
+import {
+  endProcesses,
+  findProcessesByEnvironment,
+  listProcessTree,
+  listSessionProcesses,
+} from './process-tree.js';
 
 const NONCE = 'HOLDFAST_TEST_NONCE';
 
@@ -53,6 +58,26 @@ describe('listProcessTree', () => {
 
   it('is empty for a pid nobody has', () => {
     expect(listProcessTree(2 ** 30)).toEqual([]);
+  });
+});
+
+describe('listSessionProcesses', () => {
+  it('lists what was reparented and has another environment', async () => {
+    const script = '(env -i /bin/sleep 60 &) ; echo ready; exec sleep 60';
+    const { pid } = await startScript(script);
+    const [leader] = listProcessTree(pid);
+    if (!leader) throw new Error('the leader is gone');
+    const isWhole = () => listSessionProcesses(leader).length === 2;
+    await waitUntil(isWhole, { awaiting: 'a session of two', deadlineMs: 5_000 });
+    await endProcesses([leader], { graceMs: 0 });
+    const [left, ...others] = listSessionProcesses(leader);
+    expect(others).toEqual([]);
+    expect(left?.pid).not.toBe(pid);
+    expect(await endProcesses(left ? [left] : [], { graceMs: 0 })).toEqual({ ended: 1, left: [] });
+  });
+
+  it('is empty once the pid belongs to another process', () => {
+    expect(listSessionProcesses({ pid: process.pid, startTime: '1' })).toEqual([]);
   });
 });
 

@@ -88,6 +88,19 @@ export function listProcessTree(pid: number): FoundProcess[] {
   return tree.map(({ pid: found, startTime }) => ({ pid: found, startTime }));
 }
 
+/**
+ * Every process of the session that `leader` began, reparented ones too, and those that changed their environment. Empty once
+ * the leader's pid has gone to another process: then the session had no member left.
+ */
+export function listSessionProcesses(leader: FoundProcess): FoundProcess[] {
+  const successor = readProcessStatus(leader.pid);
+  if (successor !== undefined && successor.startTime !== leader.startTime) return [];
+  return listPids()
+    .flatMap((pid) => readProcessStatus(pid) ?? [])
+    .filter(({ sessionId }) => sessionId === leader.pid)
+    .map(({ pid, startTime }) => ({ pid, startTime }));
+}
+
 /** How patiently processes are ended. */
 export interface EndProcessesOptions {
   /** How long they may take to end by themselves after SIGTERM. */

@@ -26,6 +26,8 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'https_proxy',
   'no_proxy',
   'SSH_AUTH_SOCK',
+  // Names the worker process that we run in, by which everything that it started is found again.
+  'HOLDFAST_WORKER',
 ]);
 
 /** The environment of a CLI: the allow list, the caller's variables, what the launch adds, and the nonce. */
