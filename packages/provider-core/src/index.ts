@@ -180,9 +180,24 @@ export {
   readLeaseOwner,
 } from './state/lease.js';
 export { prepareStateDir } from './state/prepare-state-dir.js';
+export { observePid, ownIdentity, type ProcessIdentity } from './state/process-identity.js';
+export {
+  type EndProcessesReport,
+  endProcesses,
+  type FoundProcess,
+  findProcessesByEnvironment,
+  findProcessesWithVariable,
+  listProcessTree,
+  listSessionProcesses,
+} from './state/process-tree.js';
 export { readError, writeError } from './state/state-error.js';
 export { defaultStateDir } from './state/state-layout.js';
 export { type Clock, isoInstant, systemClock } from './time/clock.js';
 export { waitUntil } from './time/wait-until.js';
-export { type ProcessBytes, runProcessForBytes } from './transports/run-process.js';
+export {
+  type ProcessBytes,
+  ProcessStartError,
+  runProcessForBytes,
+  spawnPiped,
+} from './transports/run-process.js';
 export type { CapturedTerminal } from './transports/tmux/capture-terminal.js';
