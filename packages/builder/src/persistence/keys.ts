@@ -108,6 +108,17 @@ export const keys = {
   /** What the records of coding threads are sealed with. */
   threadSecret: (): StoreKey => ['thread-secret.json'],
 
+  /** What a coding stage was begun with, and how far it came. */
+  codingStage: (key: string): StoreKey => [
+    'coding-stages',
+    recordName(key, { what: 'stage', extension: '.json' }),
+  ],
+  /** Who runs the stage. */
+  codingStageLease: (key: string): StoreKey => [
+    'coding-stage-leases',
+    recordName(key, { what: 'stage', extension: '' }),
+  ],
+
   /** Below it stands one folder a lock. */
   locks: (): StoreKey => ['locks'],
   /** Below it stands everything of one lock: who holds it, who waits. */
@@ -171,6 +182,7 @@ export function describeKey([root = '', ...rest]: StoreKey): string {
   if (root === 'locks') return `lock/${rest[1]}`;
   if (root === 'bridge') return `bridge/${rest[0]}`;
   if (root === 'threads' && rest[0] === 'artifacts') return 'thread/artifact';
+  if (root === 'coding-stages' || root === 'coding-stage-leases') return root;
   if (['terminals', 'terminal-snapshots', 'threads', 'thread-leases'].includes(root)) return root;
   return [root, ...rest].join('/');
 }

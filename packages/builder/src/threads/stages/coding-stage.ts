@@ -1,4 +1,11 @@
-import type { CodingPatch, RepositoryBundle, ReviewResult, Sha256 } from '../coding-job.js';
+import type {
+  CodingPatch,
+  CodingRole,
+  RepositoryBundle,
+  ReviewResult,
+  Sha256,
+  ThreadReceipt,
+} from '../coding-job.js';
 import type { FindingLedger } from '../contract/finding-ledger.js';
 import type { ThreadOwner } from '../contract/thread-scope.js';
 
@@ -41,7 +48,21 @@ export interface RunStage {
   readonly key: string;
   readonly stage: CodingStage;
   readonly owner: ThreadOwner;
+  /** Aborting it cancels the job that runs. The same key goes on from there. */
   readonly signal?: AbortSignal | undefined;
+  /** Aborting it waits no longer, and leaves the job that runs at its work. */
+  readonly letGo?: AbortSignal | undefined;
+}
+
+/** What became of a conversation of a stage. */
+export interface StageThreadEnd {
+  readonly role: CodingRole;
+  readonly sessionRef: string;
+  /** `READY`: its close is not proven, and it can still be closed. */
+  readonly state: 'CLOSED' | 'READY' | 'ABANDONED';
+  /** The last that is proven of it; none where its first turn was lost. */
+  readonly receipt?: ThreadReceipt | undefined;
+  readonly closeError?: string | undefined;
 }
 
 /** What a stage came to. */
@@ -55,6 +76,8 @@ export interface StageOutcome {
   readonly ledger: FindingLedger;
   readonly remediations: number;
   readonly replacements: number;
+  /** Every conversation it had, with those that were replaced. */
+  readonly threads: readonly StageThreadEnd[];
 }
 
 /** The stages of a builder. */
