@@ -30,6 +30,9 @@ const places: Readonly<Record<string, (id: string) => StoreKey>> = {
   'the lease of a notification': (id) => keys.notificationLease(id),
   'a thing of the bridge': (id) => keys.bridge(id),
   'a lock': (id) => keys.lock(id),
+  'a coding job': (id) => keys.codingJob(id),
+  'the marker of a coding job': (id) => keys.openCodingJob('personal', id),
+  'a runner of coding jobs': (id) => keys.openCodingJobs(id),
   'an artifact of a thread': (id) => keys.threadArtifact(id),
 };
 
@@ -83,6 +86,7 @@ describe('keys', () => {
     expect(describeKey(keys.bridge('slots', '1.json'))).toBe('bridge/slots');
     expect(describeKey(keys.thread('0.json'))).toBe('threads');
     expect(describeKey(keys.threadLease('0.json'))).toBe('thread-leases');
+    expect(describeKey(keys.openCodingJob('personal', 'one'))).toBe('coding/open');
     expect(describeKey(keys.format())).toBe('FORMAT');
   });
 });

@@ -119,6 +119,31 @@ export const keys = {
     recordName(key, { what: 'stage', extension: '' }),
   ],
 
+  /** Below it stands one record a coding job, ended ones too. */
+  codingJobs: (): StoreKey => ['coding', 'jobs'],
+  codingJob: (jobId: string): StoreKey => ['coding', 'jobs', codingName(jobId, '.json')],
+  /** What the job was admitted with; never written anew. */
+  codingSpec: (jobId: string): StoreKey => ['coding', 'specs', codingName(jobId, '.json')],
+  /** Who cancelled the job, and that it ended: for those who wait. */
+  codingLog: (jobId: string): StoreKey => ['coding', 'logs', codingName(jobId, '.jsonl')],
+  /** Who runs the job, or decides about it. */
+  codingJobLease: (jobId: string): StoreKey => ['coding', 'leases', codingName(jobId, '')],
+  /** Below it stands one marker a job of the runner that has not ended. */
+  openCodingJobs: (runnerId: string): StoreKey => ['coding', 'open', codingName(runnerId, '')],
+  openCodingJob: (runnerId: string, jobId: string): StoreKey => [
+    ...['coding', 'open', codingName(runnerId, ''), codingName(jobId, '.json')],
+  ],
+  /** Who takes a job of the runner in. */
+  codingAdmission: (runnerId: string): StoreKey => [
+    ...['coding', 'admissions', codingName(runnerId, '')],
+  ],
+  /** Whose jobs the runner began last. */
+  codingTurns: (runnerId: string): StoreKey => ['coding', 'turns', codingName(runnerId, '.json')],
+  /** The binary that the runner had last. */
+  codingBinary: (runnerId: string): StoreKey => [
+    ...['coding', 'binaries', codingName(runnerId, '.json')],
+  ],
+
   /** Below it stands one folder a lock. */
   locks: (): StoreKey => ['locks'],
   /** Below it stands everything of one lock: who holds it, who waits. */
@@ -160,6 +185,10 @@ function recordName(id: string, { what, extension }: RecordName): string {
   return `${id.slice(0, 180)}~~${digestOf(id)}${extension}`;
 }
 
+function codingName(id: string, extension: string): string {
+  return recordName(id, { what: 'coding job or runner', extension });
+}
+
 function checkDigest(digest: string): string {
   const [, hex] = /^sha256:([0-9a-f]{64})$/.exec(digest) ?? [];
   if (hex !== undefined) return `${hex}.json`;
@@ -180,7 +209,7 @@ export function describeKey([root = '', ...rest]: StoreKey): string {
   if (root === 'engine') return `engine/${rest[0]}/${rest[1]}`;
   if (root === 'notifications') return 'notification';
   if (root === 'locks') return `lock/${rest[1]}`;
-  if (root === 'bridge') return `bridge/${rest[0]}`;
+  if (root === 'bridge' || root === 'coding') return `${root}/${rest[0]}`;
   if (root === 'threads' && rest[0] === 'artifacts') return 'thread/artifact';
   if (root === 'coding-stages' || root === 'coding-stage-leases') return root;
   if (['terminals', 'terminal-snapshots', 'threads', 'thread-leases'].includes(root)) return root;

@@ -25,7 +25,9 @@ export type CodingThreadErrorKind =
   | 'candidate_changed'
   | 'publish_blocked'
   | 'runner_unfit'
-  | 'execution_unknown';
+  | 'execution_unknown'
+  | 'deadline_exceeded'
+  | 'job_cancelled';
 
 /** What the workflow may do next: the same directive, look first, a new session, or nothing. */
 export type RetryClass = 'same' | 'inspect' | 'replace' | 'never';
@@ -52,6 +54,8 @@ const RETRY: Readonly<Record<CodingThreadErrorKind, RetryClass>> = {
   publish_blocked: 'inspect',
   runner_unfit: 'same',
   execution_unknown: 'inspect',
+  deadline_exceeded: 'same',
+  job_cancelled: 'inspect',
 };
 
 /** More of what is known, for the fields that a kind has. */

@@ -70,13 +70,15 @@ export function findProvider(id: string): ProviderDefinition | undefined {
 /** A coding adapter with the provider that declares it. */
 export interface FoundCodingAdapter {
   readonly provider: string;
+  /** The executable's name, looked up on PATH where a runner names no binary. */
+  readonly binary: string;
   readonly adapter: CodingAdapter;
 }
 
 /** The coding adapters of every registered provider. */
 export function listCodingAdapters(): readonly FoundCodingAdapter[] {
-  return [...definitions.values()].flatMap(({ id, codingAdapter }) =>
-    codingAdapter ? [{ provider: id, adapter: codingAdapter }] : [],
+  return [...definitions.values()].flatMap(({ id, binary, codingAdapter }) =>
+    codingAdapter ? [{ provider: id, binary, adapter: codingAdapter }] : [],
   );
 }
 

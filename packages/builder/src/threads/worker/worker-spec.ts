@@ -90,7 +90,12 @@ export type WorkerEnd =
       readonly outcome?: CodingOutcome | undefined;
     }
   /** Nothing proves what became of it: it is never run again by itself. */
-  | { readonly class: 'unknown'; readonly reason: string };
+  | {
+      readonly class: 'unknown';
+      readonly reason: string;
+      /** What the thread's record says of the operation. */
+      readonly evidence?: JsonValue | undefined;
+    };
 
 /** A typed error on its way out of a worker. */
 export interface WorkerError {
