@@ -133,6 +133,7 @@ export type {
 } from './spec/provider-session-handle.js';
 export type {
   EnvReference,
+  LaunchOption,
   McpServer,
   PermissionLevel,
   SessionConfig,

@@ -1,5 +1,14 @@
 import { isAbsolute } from 'node:path';
+import { findOptionsNotTaken } from '../providers/ways.js';
+import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { SessionConfig } from '../spec/session-config.js';
+
+/** Throws a TypeError for a config that asks for what no way of the provider can take. */
+export function checkOptionsTaken(definition: ProviderDefinition, config: SessionConfig): void {
+  const [option] = findOptionsNotTaken(definition, config);
+  if (option === undefined) return;
+  throw new TypeError(`${definition.displayName} cannot be launched with config.${option}.`);
+}
 
 /** Throws a TypeError for a config that no session can be launched with, wherever it runs. */
 export function checkConfig(config: SessionConfig): void {
@@ -12,6 +21,30 @@ export function checkConfig(config: SessionConfig): void {
   if (config.nudge !== undefined && !config.nudge.trim()) {
     throw new TypeError('config.nudge must not be blank: an empty message starts no turn.');
   }
+  checkWritableRoots(config);
+  if (config.launcher !== undefined) {
+    checkAbsolute('launcher', config.launcher[0]);
+    if (!config.launcher.every((word) => typeof word === 'string')) {
+      throw new TypeError('config.launcher must hold words only.');
+    }
+  }
+  checkSchema(config.outputSchema);
+}
+
+function checkWritableRoots({ writableRoots, toolPolicy }: SessionConfig): void {
+  if (writableRoots === undefined) return;
+  for (const root of writableRoots) checkAbsolute('writableRoots', root);
+  const { permissions = 'ask', inherit } = toolPolicy ?? {};
+  if ((permissions === 'ask' || permissions === 'edit') && !inherit) return;
+  throw new TypeError(
+    `config.writableRoots goes with the permissions ask or edit of our own, not with ${inherit ? 'inherited ones' : permissions}.`,
+  );
+}
+
+function checkSchema(schema: unknown): void {
+  if (schema === undefined) return;
+  if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) return;
+  throw new TypeError('config.outputSchema must be a JSON schema, as an object.');
 }
 
 function checkAbsolute(name: string, path: unknown): void {

@@ -2,7 +2,13 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { NonContinuableError } from '../errors/continuation-error.js';
 import { UndeliverableMessageError } from '../errors/turn-error.js';
-import { capabilitiesOf, declarationOf, holdsFor } from '../providers/ways.js';
+import {
+  capabilitiesOf,
+  declarationOf,
+  findOptionsNotTaken,
+  holdsFor,
+  takesConfig,
+} from '../providers/ways.js';
 import type { Way } from '../spec/capabilities.js';
 import type { ProviderDefinition } from '../spec/provider-definition.js';
 import type { SessionConfig } from '../spec/session-config.js';
@@ -18,12 +24,19 @@ export type TransportChoice = 'auto' | 'tmux' | 'structured';
 export async function listCandidates(
   definition: ProviderDefinition,
   choice: TransportChoice,
-  { processLifetime }: Pick<SessionConfig, 'processLifetime'>,
+  config: SessionConfig,
 ): Promise<readonly [Way, ...Way[]]> {
+  const { processLifetime } = config;
   const structured: Way = processLifetime === 'turn' ? 'per_turn' : 'structured';
   const wanted = await wantedWays(choice, structured, processLifetime === 'turn');
-  const [first, ...rest] = wanted.filter((way) => declarationOf(definition, way));
+  const there = wanted.filter((way) => declarationOf(definition, way));
+  const [first, ...rest] = there.filter((way) => takesConfig(definition, way, config));
   if (first) return [first, ...rest];
+  if (there.length > 0) {
+    throw new TypeError(
+      `${definition.displayName} cannot be launched with config.${findOptionsNotTaken(definition, config)[0] ?? 'options'} in this way (${there.join(', ')}).`,
+    );
+  }
   throw new NonContinuableError(
     definition.id,
     'transport',

@@ -37,11 +37,16 @@ function accountShape(provider: string, config: SessionConfig) {
   };
 }
 
-function policyShape({ toolPolicy }: SessionConfig) {
+/** What is newer than the first handles counts only where it is given: an old handle stays the same. */
+function policyShape({ toolPolicy, writableRoots, launcher }: SessionConfig) {
   return {
     permissions: toolPolicy?.permissions ?? 'ask',
     allow: [...(toolPolicy?.allow ?? [])].sort(),
     deny: [...(toolPolicy?.deny ?? [])].sort(),
+    ...(toolPolicy?.inherit ? { inherit: true } : {}),
+    ...(writableRoots ? { writableRoots: [...writableRoots].sort() } : {}),
+    // Not its words: they name what else stands on the machine.
+    ...(launcher ? { isConfined: true } : {}),
   };
 }
 

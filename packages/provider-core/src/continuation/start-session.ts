@@ -19,7 +19,7 @@ import { isoInstant } from '../time/clock.js';
 import type { LeaseFence } from '../transports/session-transport.js';
 import { beginTurn, type LiveTurn } from './begin-turn.js';
 import { digestOf } from './canonical-json.js';
-import { checkConfig } from './check-config.js';
+import { checkConfig, checkOptionsTaken } from './check-config.js';
 import { wayForMessage } from './choose-way.js';
 import { establishSession } from './establish-session.js';
 import { beginningOf, newRecord } from './new-record.js';
@@ -79,6 +79,7 @@ function checkStart(provider: string, config: SessionConfig): ProviderDefinition
   const definition = findProvider(provider);
   if (!definition) throw new TypeError(`No provider ${JSON.stringify(provider)} is registered.`);
   checkConfig(config);
+  checkOptionsTaken(definition, config);
   return definition;
 }
 

@@ -1,5 +1,6 @@
 import type { ProviderCapabilities, VerbClaim, Way } from '../spec/capabilities.js';
 import type { ProviderDefinition, ProviderTransports } from '../spec/provider-definition.js';
+import type { LaunchOption, SessionConfig } from '../spec/session-config.js';
 
 /** One way's declaration: what a transport acts on. */
 export type WayDeclaration = NonNullable<ProviderTransports[keyof ProviderTransports]>;
@@ -33,6 +34,43 @@ export function capabilitiesOf(
   if (way === 'tmux') return capabilities;
   const withoutTerminal = { tmuxContinuation: false, nativeResumeInTmux: false };
   return { ...capabilities, ...transports[KEYS[way]]?.capabilities, ...withoutTerminal };
+}
+
+/** The options of a config that not every way takes. */
+function launchOptionsOf(config: SessionConfig): readonly LaunchOption[] {
+  const given: Readonly<Record<LaunchOption, unknown>> = {
+    writableRoots: config.writableRoots,
+    launcher: config.launcher,
+    outputSchema: config.outputSchema,
+    'toolPolicy.inherit': config.toolPolicy?.inherit || undefined,
+  };
+  return OPTIONS.filter((option) => given[option] !== undefined);
+}
+
+const OPTIONS = ['writableRoots', 'launcher', 'outputSchema', 'toolPolicy.inherit'] as const;
+
+/** Whether a way takes every launch option that a config gives. */
+export function takesConfig(
+  { transports }: Pick<ProviderDefinition, 'transports'>,
+  way: Way,
+  config: SessionConfig,
+): boolean {
+  const taken = transports[KEYS[way]]?.takes ?? [];
+  return launchOptionsOf(config).every((option) => taken.includes(option));
+}
+
+/** The options of a config that stand in the way of every way; none when some way takes them all. */
+export function findOptionsNotTaken(
+  definition: Pick<ProviderDefinition, 'transports'>,
+  config: SessionConfig,
+): readonly LaunchOption[] {
+  const ways = listWays(definition);
+  if (ways.some((way) => takesConfig(definition, way, config))) return [];
+  const given = launchOptionsOf(config);
+  const taken = (option: LaunchOption) =>
+    ways.some((way) => definition.transports[KEYS[way]]?.takes?.includes(option));
+  const unknown = given.filter((option) => !taken(option));
+  return unknown.length > 0 ? unknown : given;
 }
 
 /** Whether a claim holds for a version of the CLI. */

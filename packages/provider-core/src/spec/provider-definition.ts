@@ -2,7 +2,7 @@ import type { ProviderCapabilities } from './capabilities.js';
 import type { CodingAdapter } from './coding-adapter.js';
 import type { Transport } from './provider-session-handle.js';
 import type { ServedPane } from './served-pane.js';
-import type { SessionConfig } from './session-config.js';
+import type { LaunchOption, SessionConfig } from './session-config.js';
 import type { StreamProcess } from './stream-process.js';
 import type { TurnProcess } from './turn-process.js';
 import type { TypedPane } from './typed-pane.js';
@@ -50,15 +50,20 @@ export interface ProviderDefinition<
 
 /** The ways to drive a provider; what is absent is not there. */
 export interface ProviderTransports {
-  readonly tmux?: TypedPane | ServedPane;
+  readonly tmux?: (TypedPane | ServedPane) & WayOptions;
   /** No terminal: the CLI's own protocol. */
   readonly structured?: (StreamProcess | ServedPane) & WayClaims;
   /** No terminal, and a process for each turn (`processLifetime: 'turn'`). */
   readonly perTurn?: TurnProcess & WayClaims;
 }
 
+/** The launch options that a way can take; none when absent. */
+export interface WayOptions {
+  readonly takes?: readonly LaunchOption[] | undefined;
+}
+
 /** Where a way's claims differ from those in tmux. */
-export interface WayClaims {
+export interface WayClaims extends WayOptions {
   readonly capabilities: Partial<ProviderCapabilities>;
 }
 

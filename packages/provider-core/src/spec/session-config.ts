@@ -30,7 +30,12 @@ export interface ToolPolicy {
   readonly allow?: readonly string[];
   /** The provider's own tool patterns that are never allowed. */
   readonly deny?: readonly string[];
+  /** Leaves it to the CLI's own configuration what is allowed; what comes out looser than `permissions` is refused as ever. */
+  readonly inherit?: boolean | undefined;
 }
+
+/** What not every way of driving a CLI can take; each way names what it takes. */
+export type LaunchOption = 'writableRoots' | 'launcher' | 'outputSchema' | 'toolPolicy.inherit';
 
 /** What a session is launched with, on the first turn and on every resume. */
 export interface SessionConfig {
@@ -59,4 +64,16 @@ export interface SessionConfig {
   readonly processLifetime?: 'session' | 'turn' | undefined;
   /** The message that makes a cut-off turn go on; `Continue.` when absent. */
   readonly nudge?: string | undefined;
+  /**
+   * Absolute paths, besides `workingDir`, of all that commands may write, by the CLI's own sandbox: no temporary folder and no
+   * network. For the permissions `ask` and `edit`.
+   */
+  readonly writableRoots?: readonly string[] | undefined;
+  /**
+   * A command, by absolute path, and its arguments, in front of the CLI's binary: it confines the CLI and executes it, in the
+   * same pid namespace, as itself or as a child that ends with it.
+   */
+  readonly launcher?: readonly string[] | undefined;
+  /** JSON schema of every answer: a turn's text is then that JSON. */
+  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -23,6 +23,7 @@ const toolPolicyShape = z.looseObject({
   permissions: z.enum(['read_only', 'ask', 'edit', 'full']),
   allow: texts.optional(),
   deny: texts.optional(),
+  inherit: z.boolean().optional(),
 });
 const mcpServerShape = z.union([
   z.looseObject({ command: z.string(), args: texts.optional(), env: textRecord.optional() }),
@@ -47,6 +48,9 @@ const sessionConfigCodec = snakeCaseCodec({
   trust_working_dir: z.boolean().optional(),
   process_lifetime: z.enum(['session', 'turn']).optional(),
   nudge: z.string().optional(),
+  writable_roots: texts.optional(),
+  launcher: texts.optional(),
+  output_schema: z.record(z.string(), z.unknown()).readonly().optional(),
 });
 
 /** The launch record as it stands on disk. */

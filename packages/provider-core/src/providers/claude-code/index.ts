@@ -2,6 +2,7 @@ import { defineCodingProvider } from '../../spec/provider-definition.js';
 import type { SessionConfig } from '../../spec/session-config.js';
 import type { TypedPane } from '../../spec/typed-pane.js';
 import { capabilities } from './capabilities.js';
+import { codingAdapter } from './coding-adapter.js';
 import { planDelivery } from './delivery.js';
 import { historyRetention } from './history-retention.js';
 import {
@@ -70,5 +71,6 @@ export const claudeCode = defineCodingProvider<ClaudeCodeConfig>()({
   nativeIdChosenBy: 'us',
   capabilities,
   historyRetention,
+  codingAdapter,
   transports: { tmux: typedPane, structured: createStreamProcess(typedPane) },
 });

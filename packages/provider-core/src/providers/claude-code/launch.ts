@@ -45,9 +45,7 @@ function planArguments(request: LaunchRequest, nativeSessionId: string): readonl
   return [
     resume ? '--resume' : '--session-id',
     nativeSessionId,
-    // Always: the default differs between versions, and one of them acts on its own judgement.
-    '--permission-mode',
-    permissionModes[readPermissions(config)],
+    ...planMode(config),
     '--settings',
     file(SETTINGS_FILE),
     // Leaves out the project's own settings and its `.mcp.json`, whose page would block the start.
@@ -58,6 +56,12 @@ function planArguments(request: LaunchRequest, nativeSessionId: string): readonl
     ...(config.systemPrompt ? ['--append-system-prompt-file', file(SYSTEM_PROMPT_FILE)] : []),
     ...(config.mcpServers ? ['--mcp-config', file(MCP_FILE), '--strict-mcp-config'] : []),
   ];
+}
+
+/** Always, unless it is the owner's own: the default differs between versions, and one of them acts on its own judgement. */
+function planMode(config: SessionConfig): readonly string[] {
+  if (config.toolPolicy?.inherit) return [];
+  return ['--permission-mode', permissionModes[readPermissions(config)]];
 }
 
 function planEnvironment(request: LaunchRequest): Readonly<Record<string, string | EnvReference>> {
@@ -112,7 +116,9 @@ function planSettings(
     // With this key set, newer versions do not lay their offer of another renderer over the composer.
     tui: 'default',
     // The caller asked for `full`; the page would only ask again.
-    ...(readPermissions(config) === 'full' ? { skipDangerousModePermissionPrompt: true } : {}),
+    ...(readPermissions(config) === 'full' && !config.toolPolicy?.inherit
+      ? { skipDangerousModePermissionPrompt: true }
+      : {}),
   };
 }
 

@@ -37,6 +37,7 @@ export function createStreamProcess({
 }: TypedPane): StreamProcess & WayClaims {
   return {
     kind: 'stream_process',
+    takes: ['toolPolicy.inherit'],
     capabilities,
     launch: launchAsStream,
     files: {

@@ -2,6 +2,7 @@ import { defineCodingProvider } from '../../spec/provider-definition.js';
 import type { ServedPane } from '../../spec/served-pane.js';
 import type { PermissionLevel, SessionConfig } from '../../spec/session-config.js';
 import { capabilities, structuredCapabilities } from './capabilities.js';
+import { codingAdapter } from './coding-adapter.js';
 import { findRefusal } from './delivery.js';
 import { execCapabilities, execProcess } from './exec.js';
 import { planPaneLaunch, planServerLaunch } from './launch.js';
@@ -28,9 +29,14 @@ const served: ServedPane = {
   findRefusal,
 };
 
+/** Without `processLifetime: 'turn'`: `codex exec` has no roots of a caller's own. */
+const takes = ['writableRoots', 'toolPolicy.inherit'] as const;
+
 /** What a Codex session is launched with. Codex has no tool patterns: `permissions` sets its sandbox. */
 export interface CodexCliConfig extends Omit<SessionConfig, 'toolPolicy'> {
-  readonly toolPolicy?: { readonly permissions: PermissionLevel } | undefined;
+  readonly toolPolicy?:
+    | { readonly permissions: PermissionLevel; readonly inherit?: boolean | undefined }
+    | undefined;
 }
 
 /** Codex CLI. */
@@ -45,10 +51,11 @@ export const codexCli = defineCodingProvider<CodexCliConfig>()({
   legacySessionIdKey: 'codex_thread_id',
   nativeIdChosenBy: 'provider',
   capabilities,
+  codingAdapter,
   transports: {
     // The pane only shows.
-    tmux: { ...served, paneLaunch: planPaneLaunch },
-    structured: { ...served, capabilities: structuredCapabilities },
+    tmux: { ...served, takes, paneLaunch: planPaneLaunch },
+    structured: { ...served, takes, capabilities: structuredCapabilities },
     perTurn: { ...execProcess(served.record), capabilities: execCapabilities },
   },
 });

@@ -96,7 +96,7 @@ export function planThreadResume(plan: ResumePlan): ServedCall {
 
 /** Without the trust override, Codex writes a trusted folder into the user's own configuration at the start. */
 function planThreadSettings({ config, trust }: StartPlan) {
-  const { model, workingDir, effort, mcpServers, toolPolicy } = config;
+  const { model, workingDir, effort, mcpServers, toolPolicy, writableRoots } = config;
   refuseToolPatterns(toolPolicy);
   const overrides = {
     ...(effort === undefined ? {} : { model_reasoning_effort: effort }),
@@ -105,12 +105,23 @@ function planThreadSettings({ config, trust }: StartPlan) {
     // follow from who listens now: a question that nobody takes is answered with nothing at once.
     features: { default_mode_request_user_input: true },
     ...(trust ? { projects: { [workingDir]: { trust_level: trust } } } : {}),
+    ...(writableRoots ? { sandbox_workspace_write: planSandbox(writableRoots) } : {}),
   };
   return {
     cwd: workingDir,
-    ...PERMISSION_SETTINGS[toolPolicy?.permissions ?? 'ask'],
+    ...(toolPolicy?.inherit ? {} : PERMISSION_SETTINGS[toolPolicy?.permissions ?? 'ask']),
     ...(model === undefined ? {} : { model }),
     config: overrides,
+  };
+}
+
+/** Every value is said: what is left out comes from the user's own configuration. */
+function planSandbox(writableRoots: readonly string[]) {
+  return {
+    writable_roots: writableRoots,
+    network_access: false,
+    exclude_slash_tmp: true,
+    exclude_tmpdir_env_var: true,
   };
 }
 

@@ -86,7 +86,9 @@ async function hasFiles({ files }: StreamProcess, context: SessionContext): Prom
 /** An approved plan changes the mode of a living process; before the next message it is what the session allows again. */
 async function keepPermissions(stream: LiveStream): Promise<void> {
   const { way, context } = stream;
-  const allowed = context.config.toolPolicy?.permissions ?? 'ask';
+  const { permissions: allowed = 'ask', inherit } = context.config.toolPolicy ?? {};
+  // The owner's own mode is no one's to set.
+  if (inherit) return;
   const { permissions, activity } = await readState(stream);
   if (permissions === undefined || permissions === allowed || activity !== 'idle') return;
   await ask(stream, (requestId) => way.write.setPermissions(requestId, allowed), ASK_MS);
