@@ -37,7 +37,8 @@ const reviewInput = z.strictObject({
   priorReview: reviewResult.optional(),
 });
 
-const codingRequest = z.strictObject({
+/** The `coding` object of a job; what a service builds of it has more fields. */
+export const codingRequest = z.strictObject({
   repository,
   baseRevision: revision,
   workspaceRoot: absolutePath.refine((path) => path.startsWith('/workspace/'), {
