@@ -112,6 +112,7 @@ export {
   type LegacyMappingOptions,
 } from './legacy/map-legacy-runtime.js';
 export { type ConversationMessage, checkMessage, digestMessage, textsOf } from './message.js';
+export { nativeIdOf } from './native-id.js';
 export type { AgentCloseOptions, ProviderSessions } from './provider-sessions.js';
 export type { QueuedMessage } from './queue/queued-message.js';
 export type {

@@ -58,6 +58,11 @@ const RETRY: Readonly<Record<CodingThreadErrorKind, RetryClass>> = {
   job_cancelled: 'inspect',
 };
 
+/** The retry class of a kind; `undefined` for what is no kind. */
+export function retryOf(kind: string): RetryClass | undefined {
+  return new Map(Object.entries(RETRY)).get(kind);
+}
+
 /** More of what is known, for the fields that a kind has. */
 export interface CodingThreadErrorDetails {
   readonly sessionRef?: string | undefined;

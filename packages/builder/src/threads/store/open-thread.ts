@@ -54,8 +54,11 @@ export class OpenThread implements AsyncDisposable {
     return this.#record?.adapterState;
   }
 
-  /** Right before the first native request that may begin or advance the conversation, and not earlier. */
-  async claim(): Promise<void> {
+  /**
+   * Right before the first native request that may begin or advance the conversation, and not earlier. The id that the turn
+   * will have is kept from here on, so that the provider's record can be asked for it.
+   */
+  async claim(turnId?: string): Promise<void> {
     const { directive, binding, inputDigest } = this.#ask;
     if (directive.mode === 'close') throw new TypeError('A close claims nothing.');
     if (this.#operation) throw new TypeError('This operation was claimed already.');
@@ -68,7 +71,7 @@ export class OpenThread implements AsyncDisposable {
       notes: [],
       updatedAt: '',
     };
-    const operation = { operationId, inputDigest, phase: 'claimed' } as const;
+    const operation = { operationId, inputDigest, phase: 'claimed', turnId } as const;
     const record = withOperation(
       { ...before, state: 'IN_FLIGHT', closeError: undefined },
       operation,
@@ -76,8 +79,8 @@ export class OpenThread implements AsyncDisposable {
     await this.#write(record, directive.mode === 'new' ? 'create' : 'replace');
   }
 
-  /** As soon as the native conversation has an id. Another id than the thread's fails the thread. */
-  async noteNative(nativeId: string): Promise<void> {
+  /** As soon as the native conversation has an id, with what finds it again. Another id than the thread's fails the thread. */
+  async noteNative(nativeId: string, adapterState?: JsonValue): Promise<void> {
     const record = this.#expect('claimed');
     if (record.nativeId !== undefined && record.nativeId !== nativeId) {
       await this.fail(`another native conversation answered: ${nativeId}`.slice(0, 300));
@@ -87,12 +90,14 @@ export class OpenThread implements AsyncDisposable {
         { sessionRef: record.sessionRef },
       );
     }
-    await this.#advance({ phase: 'native_started' }, { ...record, nativeId });
+    const known = { ...record, nativeId, adapterState: adapterState ?? record.adapterState };
+    await this.#advance({ phase: 'native_started' }, known);
   }
 
   /** As soon as the message is handed to the native conversation. */
   async noteTurn(turnId?: string): Promise<void> {
-    await this.#advance({ phase: 'turn_submitted', turnId }, this.#expect('native_started'));
+    const known = turnId ?? this.#operation?.turnId;
+    await this.#advance({ phase: 'turn_submitted', turnId: known }, this.#expect('native_started'));
   }
 
   /** Once the result is validated: from here on it cannot be lost. */

@@ -65,9 +65,9 @@ export type WorkerProgress =
 /** The steps of one try, in their order; each is a point at which a crash was injected. */
 export type CodingStep =
   | 'validate_spec'
+  | 'open_thread'
   | 'check_bundle'
   | 'stage_bundle'
-  | 'open_thread'
   | 'rebuild_workspace'
   | 'prepare_native'
   | 'claim'

@@ -1,0 +1,105 @@
+import { isAbsolute, join, relative } from 'node:path';
+import {
+  type FoundCodingAdapter,
+  faultPoint,
+  findCodingAdapter,
+  systemClock,
+} from '@holdfast/agent';
+import type { CodingRequest } from '../coding-job.js';
+import { CodingThreadError } from '../coding-thread-error.js';
+import { digestOfJson } from '../contract/canonical-json.js';
+import { type CodingJobRules, decodeCodingJob } from '../contract/coding-job.wire.js';
+import { nameThread } from '../store/thread-files.js';
+import { createGit } from '../workspace/git.js';
+import type { CodingJobRun, ValidatedJob } from './job-run.js';
+import type { CodingStep, CodingWorkerSpec } from './worker-spec.js';
+
+/** Validates a spec again, as if nobody had admitted it. Touches nothing. */
+export function validateSpec({
+  clock = systemClock,
+  deadlineAt,
+  ...run
+}: CodingJobRun): ValidatedJob {
+  const { spec, report } = run;
+  const enter = (step: CodingStep) => {
+    faultPoint(`coding/${step}`);
+    report({ type: 'step', step });
+  };
+  enter('validate_spec');
+  const { coding } = decodeCodingJob(spec.job, rulesOf(spec));
+  checkOperation(spec, coding);
+  for (const path of [spec.git, spec.dataDir, spec.workspacesDir]) checkAbsolute(path);
+  return {
+    ...run,
+    clock,
+    coding,
+    enter,
+    role: coding.role ?? 'implement',
+    found: findAdapter(spec),
+    git: createGit({ file: spec.git }),
+    root: placeOf(spec, coding),
+    writableRoots: relativeRootsOf(coding),
+    remainingMs: () => {
+      const at = typeof deadlineAt === 'function' ? deadlineAt() : deadlineAt;
+      return at === undefined ? undefined : at - clock.now();
+    },
+  };
+}
+
+function rulesOf({ repositoryUriPrefix, trusted, policy }: CodingWorkerSpec): CodingJobRules {
+  const { authenticationProfile } = trusted;
+  const { allowedModels } = policy;
+  if (
+    authenticationProfile === 'personal-subscription' ||
+    authenticationProfile === 'enterprise-api'
+  )
+    return { repositoryUriPrefix, authenticationProfile, allowedModels };
+  throw unfit(`it has no authentication profile ${JSON.stringify(authenticationProfile)}`);
+}
+
+/** A spec without its directive's operation would make a second job of a repeat. */
+function checkOperation({ operationId, schemaVersion }: CodingWorkerSpec, coding: CodingRequest) {
+  if (schemaVersion !== 1) throw unfit(`it cannot read a spec of version ${String(schemaVersion)}`);
+  if (operationId === '') throw unfit('the spec names no operation');
+  if (!coding.thread || coding.thread.operationId === operationId) return;
+  throw unfit('the spec and its directive name different operations');
+}
+
+function checkAbsolute(path: string): void {
+  if (!isAbsolute(path)) throw unfit(`${JSON.stringify(path)} is no absolute path`);
+}
+
+function findAdapter({ adapterId, policy }: CodingWorkerSpec): FoundCodingAdapter {
+  const found = findCodingAdapter(adapterId);
+  if (!found) throw unfit(`it has no coding adapter ${JSON.stringify(adapterId)}`);
+  const { permissionSource, permissionMode } = policy;
+  const modes = new Map(Object.entries(found.adapter.permissionModes)).get(permissionSource);
+  if (modes?.includes(permissionMode)) return found;
+  throw unfit(`${adapterId} has no permission mode ${permissionSource}/${permissionMode}`);
+}
+
+function unfit(why: string): CodingThreadError {
+  return new CodingThreadError('runner_unfit', `This worker cannot run the job: ${why}.`);
+}
+
+/** A thread has one place for all its jobs; a job without a directive has one for itself. */
+function placeOf(spec: CodingWorkerSpec, { thread }: CodingRequest): string {
+  const { workspacesDir, trusted, operationId } = spec;
+  if (thread)
+    return threadRootOf(workspacesDir, { scope: trusted.scope, sessionRef: thread.sessionRef });
+  const digest = digestOfJson({ scope: trusted.scope, operationId });
+  return join(workspacesDir, `job-${digest.slice('sha256:'.length).slice(0, 24)}`);
+}
+
+/** The folder of a thread; short, since sockets stand below it. */
+export function threadRootOf(
+  workspacesDir: string,
+  place: Parameters<typeof nameThread>[0],
+): string {
+  return join(workspacesDir, nameThread(place).slice(0, 24));
+}
+
+function relativeRootsOf({ role, writableRoots, workspaceRoot }: CodingRequest): readonly string[] {
+  if (role === 'review') return ['.'];
+  return (writableRoots ?? [workspaceRoot]).map((root) => relative(workspaceRoot, root) || '.');
+}
