@@ -184,7 +184,7 @@ describe('derivePatch', () => {
     await using thread = await openThread([kept]);
     const workspace = await thread.rebuild();
     await put(workspace.workTree, [{ path: 'kept.txt', content: 'KEPT\n' }]);
-    const place = workspace;
+    const place = { ...workspace, indexFile: join(workspace.gitDir, 'index') };
     await thread.place.git.run({ args: ['update-index', '--assume-unchanged', 'kept.txt'], place });
     await writeFile(join(workspace.gitDir, 'info', 'exclude'), '*\n');
     expect((await thread.derive(workspace)).changedPaths).toEqual(['kept.txt']);

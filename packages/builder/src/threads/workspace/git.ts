@@ -1,4 +1,4 @@
-import { isAbsolute } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { type ProcessBytes, runProcessForBytes } from '@holdfast/agent';
 import { CodingThreadError, type CodingThreadErrorKind } from '../coding-thread-error.js';
 
@@ -6,6 +6,7 @@ import { CodingThreadError, type CodingThreadErrorKind } from '../coding-thread-
 export interface GitPlace {
   readonly gitDir: string;
   readonly workTree?: string | undefined;
+  /** None when absent, not even the git dir's own: whoever worked there could have written it. */
   readonly indexFile?: string | undefined;
 }
 
@@ -34,6 +35,9 @@ const DEFAULT_TIMEOUT_MS = 300_000;
 
 /** A path at which nothing stands and nobody can put anything. */
 const NOWHERE = '/dev/null/nowhere';
+
+/** Nothing of this name stands in a git dir that is sealed. */
+const NO_INDEX = 'no-index';
 
 const ENVIRONMENT = {
   PATH: '/usr/bin:/bin',
@@ -87,10 +91,7 @@ export function createGit({ file }: { readonly file: string }): Git {
     runProcessForBytes({
       file,
       args: ['--no-pager', '--literal-pathspecs', ...SETTINGS, ...placeArgs(place), ...args],
-      env: {
-        ...ENVIRONMENT,
-        ...(place.indexFile === undefined ? {} : { GIT_INDEX_FILE: place.indexFile }),
-      },
+      env: { ...ENVIRONMENT, GIT_INDEX_FILE: place.indexFile ?? join(place.gitDir, NO_INDEX) },
       workingDir: place.workTree ?? place.gitDir,
       input,
       timeoutMs: DEFAULT_TIMEOUT_MS,

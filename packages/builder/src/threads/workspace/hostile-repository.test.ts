@@ -1,7 +1,8 @@
-import { appendFile, chmod, lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runProcessForBytes } from '@holdfast/agent';
 import { describe, expect, it } from 'vitest';
+import { hostileConfig, plantProgram, poison } from './__fixtures__/hostile-program.js';
 import { openThread, put, type TestThread } from './__fixtures__/job.js';
 import { type FileSpec, gitFile } from './__fixtures__/repository.js';
 import type { Workspace } from './workspace.js';
@@ -11,48 +12,6 @@ const attributes: FileSpec = {
   content: '[attr]mine filter=evil diff=evil\n* filter=evil diff=evil ident\n*.md mine\n',
 };
 const readme: FileSpec = { path: 'README.md', content: '$Id$\n' };
-
-/** Everything in a configuration that starts a program. */
-function hostileConfig(program: string): string {
-  return [
-    '[core]',
-    `\tfsmonitor = ${program}`,
-    `\tsshCommand = ${program}`,
-    `\thooksPath = ${program}-hooks`,
-    '[filter "evil"]',
-    ...[`\tclean = ${program}`, `\tsmudge = ${program}`, '\trequired = true'],
-    '[diff]',
-    `\texternal = ${program}`,
-    '[diff "evil"]',
-    ...[`\tcommand = ${program}`, `\ttextconv = ${program}`],
-    '',
-  ].join('\n');
-}
-
-/** A program that leaves a mark. */
-async function plantProgram(folder: string): Promise<{ program: string; marker: string }> {
-  const marker = join(folder, 'marker');
-  const program = join(folder, 'program');
-  await writeFile(program, `#!/bin/sh\necho ran >> '${marker}'\ncat\n`);
-  await chmod(program, 0o755);
-  await mkdir(`${program}-hooks`);
-  for (const hook of ['post-checkout', 'post-index-change', 'reference-transaction']) {
-    await writeFile(join(`${program}-hooks`, hook), `#!/bin/sh\necho ran >> '${marker}'\n`);
-    await chmod(join(`${program}-hooks`, hook), 0o755);
-  }
-  return { program, marker };
-}
-
-/** What a job does that nothing confines: it writes into the git dir. */
-async function poison({ gitDir }: Workspace, program: string): Promise<void> {
-  await writeFile(join(gitDir, 'included'), hostileConfig(program));
-  await appendFile(
-    join(gitDir, 'config'),
-    `${hostileConfig(program)}[include]\n\tpath = included\n[extensions]\n\tworktreeConfig = true\n`,
-  );
-  await writeFile(join(gitDir, 'config.worktree'), hostileConfig(program));
-  await writeFile(join(gitDir, 'info', 'attributes'), '* filter=evil diff=evil\n');
-}
 
 /** Git as anybody would call it. */
 async function addPlainly({ gitDir, workTree }: Workspace): Promise<void> {
@@ -148,6 +107,40 @@ describe('a hostile repository', () => {
       const derived = thread.derive({ workTree, ...rest });
       await expect(derived).rejects.toMatchObject({ kind: 'patch_refused', details: { evidence } });
     }
+  });
+
+  it('refuses a git dir or objects that are no folders of ours any more', async () => {
+    await using thread = await openThread([readme]);
+    for (const name of ['', 'objects']) {
+      const workspace = await thread.rebuild();
+      const path = join(workspace.gitDir, name);
+      await rename(path, `${path}.moved`);
+      await symlink(`${path}.moved`, path);
+      const derived = thread.derive(workspace);
+      await expect(derived).rejects.toMatchObject({
+        kind: 'workspace_refused',
+        details: { evidence: { path: path.replace(/\/$/, '') } },
+      });
+    }
+  });
+
+  it('refuses what git stores in no repository: a pipe where a file was, a name of its own', async () => {
+    await using thread = await openThread([readme]);
+    const { workTree, ...rest } = await thread.rebuild();
+    await rm(join(workTree, 'README.md'));
+    const env = { PATH: process.env['PATH'] ?? '' };
+    const args = ['-c', 'mkfifo README.md'];
+    await runProcessForBytes({ file: '/bin/sh', args, env, workingDir: workTree });
+    await expect(thread.derive({ workTree, ...rest })).rejects.toMatchObject({
+      kind: 'patch_refused',
+      details: { evidence: { path: '', rule: 'not-storable' } },
+    });
+    await rm(join(workTree, 'README.md'));
+    await put(workTree, [{ path: 'inner/.GIT/config', content: 'x\n' }]);
+    await expect(thread.derive({ workTree, ...rest })).rejects.toMatchObject({
+      kind: 'patch_refused',
+      details: { evidence: { path: 'inner/.GIT/config', rule: 'protected-path' } },
+    });
   });
 
   it('writes through no link of the base', async () => {

@@ -12,6 +12,7 @@ export type PatchRule =
   | 'gitlink'
   | 'link-leaves-root'
   | 'case-collision'
+  | 'not-storable'
   | 'not-applicable'
   | 'not-canonical';
 

@@ -28,17 +28,27 @@ export async function removeTree(path: string): Promise<void> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
     throw error;
   }
-  await openFolders(doomed);
-  await rm(doomed, { recursive: true, force: true });
+  await deleteTree(doomed);
 }
 
-/** A folder that its owner may not write cannot be emptied. A name may be no text, so that paths are bytes here. */
+/** Takes away what stands at a path that nothing works in; a name may be no text, so that a path may be bytes here. */
+export async function deleteTree(path: string | Buffer): Promise<void> {
+  await openFolders(path);
+  await rm(path, { recursive: true, force: true });
+}
+
+/** The path of what stands in a folder. */
+export function joinBytes(folder: string | Buffer, name: string | Buffer): Buffer {
+  return Buffer.concat([Buffer.from(folder), Buffer.from('/'), Buffer.from(name)]);
+}
+
+/** A folder that its owner may not write cannot be emptied. */
 async function openFolders(path: string | Buffer): Promise<void> {
-  if (!(await lstat(path)).isDirectory()) return;
+  const found = await lstat(path).catch(() => undefined);
+  if (!found?.isDirectory()) return;
   await chmod(path, 0o700);
-  const parent = Buffer.concat([Buffer.from(path), Buffer.from('/')]);
   for (const entry of await readdir(path, { withFileTypes: true, encoding: 'buffer' })) {
-    if (entry.isDirectory()) await openFolders(Buffer.concat([parent, entry.name]));
+    if (entry.isDirectory()) await openFolders(joinBytes(path, entry.name));
   }
 }
 
@@ -46,7 +56,6 @@ async function openFolders(path: string | Buffer): Promise<void> {
 export async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.includes('.gone-')) continue;
-    await openFolders(join(folder, name));
-    await rm(join(folder, name), { recursive: true, force: true });
+    await deleteTree(join(folder, name));
   }
 }

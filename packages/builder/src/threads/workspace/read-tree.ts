@@ -1,5 +1,5 @@
 import type { Git, GitPlace } from './git.js';
-import { readTreeListing, type TreeEntry } from './tree-change.js';
+import { readText, readTreeListing, type TreeEntry } from './tree-change.js';
 import type { TreeLinks } from './tree-links.js';
 
 /** A tree as its listing and its links tell it. */
@@ -20,7 +20,10 @@ export async function listTree(
   const input = found.map(({ id }) => `${id}\n`).join('');
   const output = await git.run({ args: ['cat-file', '--batch'], place, input, signal });
   const targets = readBatch(output);
-  return { entries, links: new Map(found.map(({ path }, at) => [path, targets[at] ?? '/'])) };
+  return {
+    entries,
+    links: new Map(found.map(({ path }, at) => [path, targets[at] ?? UNREADABLE])),
+  };
 }
 
 /** Which tree, and where. */
@@ -30,13 +33,16 @@ export interface ListTreeRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A target that is no text could lead through a name that is none: it counts as one that leaves the root. */
+const UNREADABLE = '/';
+
 /** Reads the contents out of `git cat-file --batch`: a line with the size, the bytes, a line feed. */
 function readBatch(output: Buffer): readonly string[] {
   const contents: string[] = [];
   for (let start = 0; start < output.length; ) {
     const end = output.indexOf(0x0a, start);
     const size = Number(output.toString('latin1', start, end).split(' ')[2]);
-    contents.push(output.toString('utf8', end + 1, end + 1 + size));
+    contents.push(readText(output.subarray(end + 1, end + 1 + size)) ?? UNREADABLE);
     start = end + 1 + size + 1;
   }
   return contents;

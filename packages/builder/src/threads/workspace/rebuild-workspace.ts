@@ -90,7 +90,7 @@ interface CheckOutRequest {
 /** The index is the base's in the end, so that a CLI's own `git diff` shows all that was changed. */
 async function checkOut(git: Git, { workspace, signal }: CheckOutRequest): Promise<void> {
   const { workTree, tree, baseTree } = workspace;
-  const place = workspace;
+  const place = { ...workspace, indexFile: join(workspace.gitDir, 'index') };
   await git.run({ args: ['read-tree', '--reset', '-u', tree], place, signal });
   if (tree !== baseTree) await git.run({ args: ['read-tree', '--reset', baseTree], place, signal });
   await writeFile(join(workTree, '.git'), gitFileOf(workspace), { flag: 'wx', mode: 0o600 });

@@ -1,8 +1,10 @@
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { foldSegment } from './fold-path.js';
 import type { Git } from './git.js';
 import { gitFileOf, sealGitDir } from './git-dir.js';
 import { patchRefused } from './patch-refused.js';
+import { joinBytes } from './private-folder.js';
 import { openScratchIndex, type ScratchIndex } from './scratch-index.js';
 import { readFields } from './tree-change.js';
 import type { PatchBounds, Workspace } from './workspace.js';
@@ -13,6 +15,9 @@ export interface StoreRequest {
   readonly bounds: PatchBounds;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Its name, and the short one that some file systems give it besides. */
+const GIT_NAMES = new Set(['.git', 'git~1']);
 
 const DEFAULT_MAXIMUM_CHANGED_BYTES = 64 * 1024 * 1024;
 
@@ -28,7 +33,7 @@ export async function storeWorkTree(git: Git, request: StoreRequest): Promise<st
   });
   const gitlinks = await takeOutGitlinks(index, workspace);
   await checkAmount(index, request);
-  await index.run(['add', '--all'], { failure: 'patch_refused' });
+  await addAll(index, signal);
   if (gitlinks.length > 0) {
     const input = joinFields(gitlinks.map(({ id, path }) => [`160000 ${id}\t`, path]));
     await index.run(['update-index', '-z', '--index-info'], { input });
@@ -43,6 +48,17 @@ async function checkGitFile(workspace: Workspace): Promise<void> {
   const isOurs = found?.isFile() === true && found.size < 10_000;
   if (isOurs && (await readFile(path, 'utf8')) === gitFileOf(workspace)) return;
   throw patchRefused({ path: '.git', rule: 'protected-path', detail: '.git' });
+}
+
+/** Git takes some names and some things in no repository, such as a pipe where a file was. */
+async function addAll(index: ScratchIndex, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await index.run(['add', '--all']);
+  } catch (error) {
+    signal?.throwIfAborted();
+    const detail = error instanceof Error ? error.message.slice(0, 500) : undefined;
+    throw patchRefused({ path: '', rule: 'not-storable', detail }, { cause: error });
+  }
 }
 
 interface Gitlink {
@@ -73,7 +89,7 @@ async function takeOutGitlinks(
 }
 
 async function checkUntouched(path: Buffer, workTree: string): Promise<void> {
-  const folder = placeOf(path, workTree);
+  const folder = joinBytes(workTree, path);
   const found = await lstat(folder).catch(() => undefined);
   if (found?.isDirectory() && (await readdir(folder)).length === 0) return;
   throw patchRefused({ path: path.toString('utf8'), rule: 'gitlink' });
@@ -88,8 +104,8 @@ async function checkAmount(index: ScratchIndex, { workspace, bounds }: StoreRequ
   );
   let bytes = 0;
   for (const path of paths.values()) {
-    if (path.at(-1) === 0x2f) throw patchRefused({ path: path.toString('utf8'), rule: 'gitlink' });
-    bytes += (await lstat(placeOf(path, workspace.workTree)).catch(() => undefined))?.size ?? 0;
+    checkName(path.toString('utf8'));
+    bytes += (await lstat(joinBytes(workspace.workTree, path)).catch(() => undefined))?.size ?? 0;
   }
   if (paths.size > maximumChangedFiles) {
     throw patchRefused({ path: '', rule: 'maximum-changed-files', detail: `${paths.size}` });
@@ -99,8 +115,11 @@ async function checkAmount(index: ScratchIndex, { workspace, bounds }: StoreRequ
   }
 }
 
-function placeOf(path: Buffer, workTree: string): Buffer {
-  return Buffer.concat([Buffer.from(`${workTree}/`), path]);
+/** A folder stands alone in the listing where it is a repository; no other name of `.git` is one of a file. */
+function checkName(path: string): void {
+  if (path.endsWith('/')) throw patchRefused({ path, rule: 'gitlink' });
+  const isOfGit = path.split('/').some((segment) => GIT_NAMES.has(foldSegment(segment)));
+  if (isOfGit) throw patchRefused({ path, rule: 'protected-path', detail: '.git' });
 }
 
 function joinFields(fields: readonly (readonly (string | Buffer)[])[]): Buffer {
