@@ -1,9 +1,9 @@
-import type { CodingJobInput, ReviewInput, ThreadDirective } from '../coding-job.js';
+import type { CodingJobInput, Remediation, ReviewInput, ThreadDirective } from '../coding-job.js';
 import { digestOfText } from '../contract/canonical-json.js';
 import { ROLE_PROFILES } from '../contract/role-profile.js';
 import type { CodingStage, StageAgent } from './coding-stage.js';
 import { listUnclaimed } from './next-move.js';
-import { CLOSE_TEXT, mendText, reviewText } from './stage-prompts.js';
+import { CLOSE_TEXT, mendText, REMEDIATION_TEXT, reviewText } from './stage-prompts.js';
 import {
   getThread,
   roleOf,
@@ -32,6 +32,7 @@ export function composeJob(request: ComposeJob): CodingJobInput {
   const { repository, baseRevision, workspaceRoot, writableRoots } = stage;
   const role = roleOf(seat);
   const { nativeModel } = getAgent(stage, seat);
+  const remediation = remediationOf(request);
   return {
     profile: 'coding',
     text: textOf(request),
@@ -42,7 +43,7 @@ export function composeJob(request: ComposeJob): CodingJobInput {
       maximumPatchBytes: stage.maximumPatchBytes ?? MAX_PATCH_BYTES,
       maximumChangedFiles: stage.maximumChangedFiles ?? MAX_CHANGED_FILES,
       ...(task === 'review' && { reviewInput: reviewInputOf(request) }),
-      ...(task === 'mend' && remediationOf(request)),
+      ...(remediation && { remediation }),
       ...(task !== 'close' && nativeModel !== undefined && { nativeModel }),
       thread: directiveOf(request),
     },
@@ -66,11 +67,13 @@ function directiveOf({ stage, record, seat, task, operationId }: ComposeJob): Th
   return { ...base, mode, expectedCheckpoint: receipt.checkpoint };
 }
 
-function textOf({ stage, record, seat, task, patch }: ComposeJob): string {
+function textOf(request: ComposeJob): string {
+  const { stage, record, seat, task, patch } = request;
   if (task === 'close') return CLOSE_TEXT;
   const { receipt, patchDigest } = getThread(record, seat);
   if (task === 'implement') return stage.prompt;
   if (task === 'review') return reviewText({ isAgain: receipt !== undefined });
+  if (remediationOf(request)) return REMEDIATION_TEXT;
   const isInWorkspace = patchDigest === record.candidate?.patchDigest;
   const unclaimed = listUnclaimed(record);
   return mendText({
@@ -81,11 +84,11 @@ function textOf({ stage, record, seat, task, patch }: ComposeJob): string {
 }
 
 /** Findings belong to the patch that they were made about: a thread that stands on another one gets them as text alone. */
-function remediationOf({ record, seat }: ComposeJob) {
+function remediationOf({ record, seat, task }: ComposeJob): Remediation | undefined {
   const priorReview = record.reviews.at(-1);
   const { patchDigest } = getThread(record, seat);
-  if (!priorReview || priorReview.artifactDigest !== patchDigest) return {};
-  return { remediation: { priorReview } };
+  if (task !== 'mend' || priorReview?.artifactDigest !== patchDigest) return undefined;
+  return priorReview && { priorReview };
 }
 
 function reviewInputOf({ stage, record, seat, patch = '' }: ComposeJob): ReviewInput {

@@ -14,6 +14,9 @@ export function reviewText({ isAgain }: { readonly isAgain: boolean }): string {
     : 'Review the candidate against the requirements. Name everything that must change before it can be accepted.';
 }
 
+/** What an implementer is told that is given a review in its job. */
+export const REMEDIATION_TEXT = 'A reviewer asks for changes: resolve the findings of the review.';
+
 /** What a close is called; no model reads it. */
 export const CLOSE_TEXT = 'Close this conversation.';
 

@@ -1,7 +1,7 @@
 import type { CodingOutcome, ReviewResult } from '../coding-job.js';
 import { noteClaims, noteReview } from '../contract/finding-ledger.js';
+import { readClaims } from '../worker/read-claims.wire.js';
 import { listUnclaimed } from './next-move.js';
-import { readClaims } from './read-claims.js';
 import {
   changeThread,
   getThread,
@@ -46,12 +46,8 @@ function takePatch(record: StageRecord, outcome: CodingOutcome): StageRecord | s
   if (outcome.outcome !== 'implemented' || !patch || !artifact)
     return 'its outcome has no patch with its artifact';
   if (artifact.patchDigest !== patch.patchDigest) return 'its artifact is that of another patch';
-  const ledger = noteClaims(moved.ledger, {
-    resolvedFindingIds: readClaims(
-      outcome,
-      listUnclaimed(record).map(({ findingId }) => findingId),
-    ),
-  });
+  const resolvedFindingIds = listClaims(record, outcome);
+  const ledger = noteClaims(moved.ledger, { resolvedFindingIds });
   const next: StageRecord = {
     ...moved,
     ledger,
@@ -59,6 +55,15 @@ function takePatch(record: StageRecord, outcome: CodingOutcome): StageRecord | s
     patches: [...new Set([...record.patches, patch.patchDigest])],
   };
   return hasMoved(record, next) ? next : { ...next, stalls: record.stalls + 1 };
+}
+
+/** What an implementer says it has resolved. One that was told the findings as text has its claims in no artifact. */
+function listClaims(record: StageRecord, { artifact, finalMessage = '' }: CodingOutcome) {
+  const priorReview = record.reviews.at(-1);
+  const said = readClaims(finalMessage, priorReview && { priorReview });
+  const claimed = new Set([...(artifact?.resolvedFindingIds ?? []), ...said]);
+  const open = listUnclaimed(record).map(({ findingId }) => findingId);
+  return open.filter((id) => claimed.has(id));
 }
 
 /** A first job that changed nothing ends the stage; a remediation that did has mended nothing. */
