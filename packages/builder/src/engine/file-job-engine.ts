@@ -134,7 +134,10 @@ class StoreJobEngine {
 
   async list(queue: string): Promise<readonly JobView[]> {
     const runner = this.#runners.get(queue);
-    return await listJobs(this.#accessTo(queue), (id) => runner?.running(id)?.record);
+    // Recovery lists what is open right before the start: what it read is not read once more.
+    const onRead = this.#started ? undefined : runner?.learnListed;
+    const runningHere = (id: string) => runner?.running(id)?.record;
+    return await listJobs(this.#accessTo(queue), { runningHere, onRead });
   }
 
   stop(): Promise<void> {

@@ -16,12 +16,13 @@ export class JobEntry {
   isJudged = false;
   #known: KnownJob | undefined;
   #dueAt = 0;
+  #freeUntil = Number.NEGATIVE_INFINITY;
   readonly #look: GrowingPause;
   readonly #reading: GrowingPause;
 
   constructor(
     readonly id: string,
-    pollMs: number,
+    readonly pollMs: number,
   ) {
     this.#look = new GrowingPause(pollMs / 2, 4 * pollMs);
     this.#reading = new GrowingPause(5 * pollMs, 60 * pollMs);
@@ -70,6 +71,16 @@ export class JobEntry {
   /** A living owner has it: looks again, less and less often. */
   postponeLook(clock: Clock): void {
     this.#look.grow(clock);
+  }
+
+  /** Nobody had it a moment ago. */
+  noteFree(clock: Clock): void {
+    this.#freeUntil = clock.monotonicMs() + this.pollMs;
+  }
+
+  /** Whether that was seen no longer ago than a look at a queue may be. For reports: a claim looks again. */
+  wasJustFree(clock: Clock): boolean {
+    return clock.monotonicMs() < this.#freeUntil;
   }
 
   /** Looks again at once. */

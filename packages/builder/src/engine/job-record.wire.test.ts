@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeJobRecord, encodeJobRecord } from './job-record.wire.js';
 
@@ -51,5 +52,42 @@ describe('a job on disk', () => {
 
   it('whose owner cannot be read is still a job', () => {
     expect(decode({ ...json, owner: 'somebody' })).toMatchObject({ state: 'present' });
+  });
+
+  it('is read without the codec only as the codec reads it', () => {
+    const odd = fc.oneof(
+      fc.constantFrom(
+        undefined,
+        null,
+        '',
+        ' ',
+        0,
+        -1,
+        1.5,
+        Number.POSITIVE_INFINITY,
+        [],
+        {},
+        'parked',
+        '2026-02-30T00:00:00.000Z',
+      ),
+      fc.jsonValue(),
+    );
+    // A key that it does not know makes it ask the codec.
+    const byCodec = (value: object) => {
+      const decoded = decode({ ...value, not_known: 1 });
+      if (decoded.state !== 'present') return decoded;
+      const { not_known: _not, ...record } = decoded.record as never as { not_known: number };
+      return { ...decoded, record };
+    };
+    expect(decode(json)).toEqual(byCodec(json));
+    fc.assert(
+      fc.property(fc.constantFrom(...Object.keys(json)), odd, (key, by) => {
+        const changed = { ...json, [key]: by };
+        expect(decode(changed)).toEqual(byCodec(changed));
+        const owned = { ...json, owner: { ...json.owner, pid: by } };
+        expect(decode(owned)).toEqual(byCodec(owned));
+      }),
+      { numRuns: 1_000 },
+    );
   });
 });

@@ -8,10 +8,17 @@ import type { QueueAccess } from './queue-context.js';
 
 const READ_AT_ONCE = 16;
 
+/** What a listing is told of a queue, and whom it tells what it read. */
+export interface ListingHere {
+  readonly runningHere: (id: string) => JobRecord | undefined;
+  /** `isFree` where it was seen that nobody has the job. */
+  readonly onRead?: ((record: JobRecord, seen: { readonly isFree: boolean }) => void) | undefined;
+}
+
 /** The jobs of a queue that are not done, in the order they are begun. */
 export async function listJobs(
   access: QueueAccess,
-  runningHere: (id: string) => JobRecord | undefined,
+  { runningHere, onRead }: ListingHere,
 ): Promise<readonly JobView[]> {
   const { store, keys } = access;
   const [jobs, wakes, cancels] = await Promise.all(
@@ -26,6 +33,7 @@ export async function listJobs(
     if (record.state === 'parked' && !wakes?.includes(record.order))
       return viewJob(record, 'parked');
     const { state } = await store.observe(keys.lease(record.id));
+    onRead?.(record, { isFree: state === 'free' });
     return viewJob(record, state === 'free' ? 'waiting' : 'running');
   });
 }

@@ -60,6 +60,12 @@ export class QueueRunner {
     return this.#running.get(id);
   }
 
+  /** What a listing read of a job: the survey that follows need not read it again. */
+  readonly learnListed = (record: JobRecord, { isFree }: { readonly isFree: boolean }): void => {
+    const entry = this.#open.learn(record);
+    if (isFree) entry.noteFree(this.#context.clock);
+  };
+
   /** A job was enqueued in this process. */
   noteEnqueued(record: JobRecord): void {
     this.#open.learn(record);
@@ -92,7 +98,9 @@ export class QueueRunner {
     const leave = (reason: LeftJob['reason'], detail: string): LeftJob => {
       return { queue: keys.queue, id, reason, detail };
     };
-    const seen = await store.observe(keys.lease(id));
+    const seen = entry.wasJustFree(clock)
+      ? ({ state: 'free' } as const)
+      : await store.observe(keys.lease(id));
     if (seen.state === 'held') return leave('live_owner', describeOwner(seen.owner));
     if (seen.state === 'unknown') return leave('live_owner', 'Its owner cannot be seen from here.');
     if (entry.isDue(clock)) return known;

@@ -76,10 +76,12 @@ async function findFileId(path: string): Promise<string | undefined> {
   }
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 function parseJson(content: Buffer | undefined): { readonly value: unknown } | undefined {
   if (!content) return undefined;
   try {
-    return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(content)) };
+    return { value: JSON.parse(utf8.decode(content)) };
   } catch {
     return undefined;
   }

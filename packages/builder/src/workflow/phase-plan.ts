@@ -31,9 +31,20 @@ export function findStep(
     if (!main) return { state: 'unknown' };
     return { state: 'defined', workflow, step: { ...main, id: stepId } };
   }
-  const step = listSteps(workflow).find(({ id }) => id === stepId);
+  const step = stepsOf(workflow).get(stepId);
   return step ? { state: 'defined', workflow, step } : { state: 'unknown' };
 }
+
+/** Looked up for each open execution at a start; a definition never changes. */
+function stepsOf(workflow: WorkflowDefinition): ReadonlyMap<string, StepDefinition> {
+  const known = stepsById.get(workflow);
+  if (known) return known;
+  const steps = new Map(listSteps(workflow).map((step) => [step.id, step]));
+  stepsById.set(workflow, steps);
+  return steps;
+}
+
+const stepsById = new WeakMap<WorkflowDefinition, ReadonlyMap<string, StepDefinition>>();
 
 /** Every phase that the definition says an execution owes; what has no definition owes what its state says. Pure. */
 export function listOwedPhases(

@@ -1,7 +1,10 @@
 import type { PhaseRecord } from './continuation-state.js';
 
 /** The instant before which a phase is not begun; `undefined` when it waits for none. Pure. */
-export function findWait(record: PhaseRecord | undefined, now: number): string | undefined {
+export function findWait(
+  record: Pick<PhaseRecord, 'suspended' | 'notBefore' | 'updatedAt'> | undefined,
+  now: number,
+): string | undefined {
   const until = record?.suspended?.until ?? record?.notBefore;
   if (!record || until === undefined || wasClockSetBack(record, now)) return undefined;
   return until;
@@ -10,7 +13,7 @@ export function findWait(record: PhaseRecord | undefined, now: number): string |
 const ODD_MS = 60_000;
 
 /** An instant that a clock gave which ran ahead says nothing, and must not hold a phase up for years. */
-function wasClockSetBack({ updatedAt }: PhaseRecord, now: number): boolean {
+function wasClockSetBack({ updatedAt }: Pick<PhaseRecord, 'updatedAt'>, now: number): boolean {
   return Date.parse(updatedAt) - now > ODD_MS;
 }
 

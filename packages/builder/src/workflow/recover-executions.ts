@@ -14,6 +14,7 @@ import { changePhase } from './phase-record.js';
 import { findWait, keepWait } from './phase-wait.js';
 import { isSettled, PHASES, type Phase } from './phases.js';
 import type { ExecutionRecovery, Verdict } from './recovery-report.js';
+import { glanceAtState, type StateGlance } from './state-glance.wire.js';
 import { upgradeState } from './upgrade-schema-1.js';
 
 /** What recovery needs of a builder. */
@@ -76,11 +77,8 @@ export async function queueRecovery(
   const { store } = context;
   const key = readExecutionId(executionId);
   const execution = { key, createdAt, job };
-  const seen = await store.observe(keys.executionLease(key));
-  if (seen.state === 'free') {
-    const { verdict, next } = await decide(context, execution);
-    if (!next) return verdict;
-  }
+  const known = (await glance(context, execution)) ?? (await look(context, execution));
+  if (known) return known;
   const { lease } = await store.acquire(keys.executionLease(key));
   if (!lease) {
     const why = 'a live process has its lease';
@@ -90,6 +88,29 @@ export async function queueRecovery(
   const { verdict, next } = await decide(context, execution);
   if (next) await writeContinuationState(store, key, next, lease);
   return verdict;
+}
+
+/** The verdict where a look at the state as it stands says that nothing is to be written. */
+async function glance(
+  context: RecoveryContext,
+  { key, job }: OpenExecution,
+): Promise<Verdict | undefined> {
+  const read = await context.store.read(keys.state(key));
+  const state = read.state === 'present' ? glanceAtState(read.value, key) : undefined;
+  if (!state) return undefined;
+  const verdict = judge(context, state, job);
+  return verdict.reason !== undefined || !isToBeQueued(state) ? verdict : undefined;
+}
+
+/** The same by the whole state, where nobody drives it. */
+async function look(
+  context: RecoveryContext,
+  execution: OpenExecution,
+): Promise<Verdict | undefined> {
+  const seen = await context.store.observe(keys.executionLease(execution.key));
+  if (seen.state !== 'free') return undefined;
+  const { verdict, next } = await decide(context, execution);
+  return next ? undefined : verdict;
 }
 
 interface OpenExecution {
@@ -116,6 +137,9 @@ async function decide(
   // What is left stays as it is, byte for byte.
   return verdict.reason === undefined && next !== read.value ? { verdict, next } : { verdict };
 }
+
+/** A state, or what a glance at it tells. */
+type JudgedState = ContinuationState | StateGlance;
 
 /** What is made of a state, and what it becomes for that. */
 interface Decision {
@@ -155,9 +179,8 @@ export function judgeState(
 /** The phase that was cut off is marked, once. What waits for an instant or for a person goes on waiting for it. */
 function withQueuedPhase(state: ContinuationState): ContinuationState {
   const phase = findOpenPhase(state);
-  if (state.outcome !== 'open' || phase === undefined) return state;
-  const record = state.phases[phase];
-  if (!record || record.status === 'recovery_queued') return state;
+  const record = phase && state.phases[phase];
+  if (!phase || !record || !isToBeQueued(state)) return state;
   const updatedAt = isoInstant(systemClock);
   const wait = keepWait(record, systemClock.now());
   return changePhase(state, phase, {
@@ -168,8 +191,14 @@ function withQueuedPhase(state: ContinuationState): ContinuationState {
   });
 }
 
+function isToBeQueued(state: JudgedState): boolean {
+  const phase = findOpenPhase(state);
+  if (state.outcome !== 'open' || phase === undefined) return false;
+  return state.phases[phase]?.status !== 'recovery_queued';
+}
+
 /** The first phase that is not settled. */
-function findOpenPhase({ phases }: ContinuationState): Phase | undefined {
+function findOpenPhase({ phases }: Pick<JudgedState, 'phases'>): Phase | undefined {
   return PHASES.find((phase) => {
     const record = phases[phase];
     return record !== undefined && !isSettled(record.status);
@@ -178,7 +207,7 @@ function findOpenPhase({ phases }: ContinuationState): Phase | undefined {
 
 function judge(
   { agents, workflows }: RecoveryContext,
-  state: ContinuationState,
+  state: JudgedState,
   job: JobView | undefined,
 ): Verdict {
   const { executionId, createdAt, agent = '', workflowId, outcome } = state;
