@@ -20,13 +20,20 @@ const OPTIONAL = [
 
 /** Opens a thread and claims it, says so, and commits once it is told to. */
 const program = `
+import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { createFileStore, createThreadStore } from './out/threads.js';
 const [dataDir, request, result] = process.argv.slice(2);
 const say = (line) => process.stdout.write(line + '\\n');
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 await say('ready');
-await lines.next();
+if ((await lines.next()).value === 'bear a child') {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    detached: true,
+  });
+  say(String(child.pid));
+}
 try {
   const threads = createThreadStore(createFileStore({ dataDir }));
   const { thread, replayed } = await threads.open(JSON.parse(request));
@@ -51,7 +58,8 @@ export interface ThreadProcess {
   readonly pid: number;
   /** What it says next. */
   readonly hear: () => Promise<string>;
-  readonly tell: () => void;
+  /** `go`, or another word that the program knows. */
+  readonly tell: (word?: string) => void;
   readonly signal: (name: NodeJS.Signals) => void;
 }
 
@@ -75,7 +83,7 @@ export async function createThreadProcesses(): Promise<ThreadProcesses> {
       return {
         pid: child.pid ?? 0,
         hear: async () => String((await lines.next()).value),
-        tell: () => void child.stdin.write('go\n'),
+        tell: (word = 'go') => void child.stdin.write(`${word}\n`),
         signal: (name) => void child.kill(name),
       };
     },
