@@ -142,6 +142,23 @@ describe('call_sub_agent', () => {
     expect(world.executions.started).toEqual([]);
   });
 
+  it('refuses a call of the fourth sub-agent in a line, also of one in the background, and says what to do', async () => {
+    const bridge = await open();
+    for (const how of [{}, { background: true }]) {
+      const call = { agent: 'tester', prompt: 'Test', ...how };
+      let session = await connect(bridge);
+      for (let depth = 1; depth <= 4; depth += 1) {
+        const { value } = await session.call('call_sub_agent', call);
+        const executionId = String(value?.['execution_id']);
+        session = await connect(bridge, { kind: 'execution', executionId });
+      }
+      const { refusal } = await session.call('call_sub_agent', call);
+      expect(refusal).toContain('too_deep');
+      expect(refusal).toContain('Do the work yourself');
+    }
+    expect(world.executions.started).toHaveLength(8);
+  });
+
   it('tells a model nothing of a foreign error', async () => {
     const failing = () => {
       throw new Error('ENOENT /secret/place');

@@ -10,6 +10,7 @@ import { describeSubAgent, summarizeSubAgent } from './describe-sub-agent.js';
 import { findFence } from './find-fence.js';
 import type { SubAgentCall, ToolAnswer } from './sub-agent-call.js';
 import { encodeCallRecord, findCallRecord } from './sub-agent-call.wire.js';
+import { findSubAgentDepth, MAX_SUB_AGENT_DEPTH } from './sub-agent-depth.js';
 import { isSubAgentStep, subAgentKeyOf, subAgentRunOf } from './sub-agent-place.js';
 
 /** What the tools work with. */
@@ -69,6 +70,7 @@ async function callSubAgent(
     return { refusal: `There is no agent ${call.agent}. Call one of: ${agents.join(', ')}.` };
   }
   const executions = options.executions();
+  if ((await findSubAgentDepth(caller, executions)) >= MAX_SUB_AGENT_DEPTH) return tooDeep();
   const before = await findFence(caller, { store, executions });
   if (before !== undefined) return fenced(before);
   const request = await requestOf(caller, call, executions);
@@ -81,6 +83,12 @@ async function callSubAgent(
   if (after === undefined) return { value: { execution_id: state.executionId } };
   await executions.stop(state.executionId, `${after} was stopped`);
   return fenced(after);
+}
+
+function tooDeep(): ToolAnswer {
+  return {
+    refusal: `too_deep: ${MAX_SUB_AGENT_DEPTH} sub-agents stand in a line already, each called by the one before, and you are the last. Do the work yourself, or say in your answer what is left to do.`,
+  };
 }
 
 function fenced(executionId: string): ToolAnswer {
