@@ -112,16 +112,16 @@ it('begins nothing that a peer parked or put off since it was read', async () =>
   const { clock, open } = await createBench();
   const gate = new AbortController();
   const notBefore = new Date(clock.wall + HOUR).toISOString();
+  const begun: string[] = [];
   const peer = open(async ({ id }) => {
+    begun.push(id);
     await new Promise((resolve) => gate.signal.addEventListener('abort', resolve));
     return { state: id === 'parked' ? 'parked' : 'later', reason: 'wait', notBefore };
   });
   await peer.start();
   for (const id of ['parked', 'later']) await peer.enqueue('work', id, null);
-  await eventually(async () => {
-    const attempts = (await peer.list('work')).map(({ attempt }) => attempt);
-    expect(attempts).toEqual([1, 1]);
-  });
+  // The attempt is on disk before the handler is called, which a stop in between leaves out.
+  await eventually(() => expect(begun).toHaveLength(2));
   const ran: string[] = [];
   const engine = open(async ({ id }) => {
     ran.push(id);
