@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findUnshownCases } from './cases-table.mjs';
+import { findUnshownThreadCases } from './coding-threads-table.mjs';
 import { readExamples, readPages } from './markdown.mjs';
 import { findUnprovenRequirements } from './requirements-table.mjs';
 import { root, runCommand } from './run-command.mjs';
@@ -15,6 +16,7 @@ const complaints = [
   ...findBrokenLinks(),
   ...findUnprovenRequirements(pages),
   ...findUnshownCases(pages),
+  ...findUnshownThreadCases(pages),
 ];
 for (const complaint of complaints) console.error(complaint);
 console.log(`${pages.length} pages, ${examples.length} examples, ${complaints.length} complaints`);
