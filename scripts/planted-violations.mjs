@@ -283,4 +283,18 @@ export const plants = [
     '\n| requirement | shown by |\n| --- | --- |\n| it works | `e2e/gone.test.ts` |\n',
     /gone\.test\.ts/,
   ],
+  [
+    'docs',
+    'a case of coding threads without a test, for a reason that counts for nothing',
+    'docs/coding-threads-cases.md',
+    '\n| `planted_reason` | it works | none: it was too much work |\n',
+    /planted_reason has no test/,
+  ],
+  [
+    'docs',
+    'a case of coding threads whose test is called otherwise',
+    'docs/coding-threads-cases.md',
+    '\n| `planted_title` | it works | `builder/threads/contract/uuid.ts`: “is not there” |\n',
+    /planted_title: no test in packages\/builder\/src\/threads\/contract\/uuid\.ts is called/,
+  ],
 ];
