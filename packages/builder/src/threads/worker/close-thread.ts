@@ -3,7 +3,7 @@ import type { CodingOutcome } from '../coding-job.js';
 import { archiveBudgetMs, type CloseOptions } from '../store/close-effect.js';
 import type { OpenThread } from '../store/open-thread.js';
 import { removeTree } from '../workspace/private-folder.js';
-import { type CodingSession, planSession } from './coding-session.js';
+import { planSession } from './coding-session.js';
 import { endNative } from './end-native.js';
 import type { ValidatedJob } from './job-run.js';
 import type { JobThread } from './job-thread.js';
@@ -15,75 +15,79 @@ export async function closeByDirective(
 ): Promise<CodingOutcome> {
   job.signal.throwIfAborted();
   job.enter('prepare_native');
-  const archive = archiveOf(job, thread);
+  const isNative = job.found.adapter.archive === 'native';
+  const session = isNative ? planSession(job, thread) : undefined;
+  const archive = createArchive(job, {
+    agent: session?.createAgent(),
+    handle: session?.kept?.handle,
+  });
   job.enter('close_after_turn');
   try {
-    return await thread.close(archive.options);
+    const outcome = await thread.close(archive.options);
+    await removeTree(job.root);
+    return outcome;
   } finally {
     job.enter('end_native');
-    await archive.settled();
+    await archive.endNative();
   }
 }
 
-/** What ends a conversation that its own turn has not just ended. */
-function archiveOf(job: ValidatedJob, thread: Pick<JobThread, 'adapterState'>): Archive {
-  const isNative = job.found.adapter.archive === 'native';
-  const session = isNative ? planSession(job, thread) : undefined;
-  return createArchive(job, session && archivableOf(session));
+/** Tries to end the conversation after its turn; the CLI is ended whatever becomes of that. */
+export async function closeAfterTurn(
+  job: ValidatedJob,
+  thread: Pick<JobThread, 'closeAfterTurn'>,
+  agent: Agent,
+): Promise<CodingOutcome> {
+  job.enter('close_after_turn');
+  const archive = createArchive(job, { agent, handle: agent.currentAgentSessionHandle() });
+  const outcome = await thread.closeAfterTurn(archive.options);
+  job.enter('end_native');
+  await archive.endNative();
+  if (outcome.thread?.state === 'CLOSED') await removeTree(job.root);
+  return outcome;
 }
 
-function archivableOf({ createAgent, kept }: CodingSession): Archivable {
-  return { agent: createAgent(), handle: kept?.handle };
-}
-
-/** A conversation that its CLI can put away. */
-export interface Archivable {
-  readonly agent: Agent;
-  /** Absent where nothing was kept that would find it. */
+interface Conversation {
+  /** Absent where nothing is to be started. */
+  readonly agent: Agent | undefined;
+  /** Absent where nothing was kept that would find the conversation. */
   readonly handle: AgentSessionHandle | undefined;
 }
 
-/** How a conversation is ended, and the end of that: an archive that came too late may still be at work. */
-export interface Archive {
+/** How a conversation is ended, and then its CLI: an archive that came too late may still be at work. */
+interface Archive {
   readonly options: CloseOptions;
-  /** Settles once nothing of it runs any longer; the thread's place goes when the conversation was ended. */
-  readonly settled: () => Promise<void>;
+  readonly endNative: () => Promise<void>;
 }
 
-/** Ends a conversation natively where its CLI can, in what is left of the job's time; otherwise by our own record alone. */
-export function createArchive(job: ValidatedJob, archivable: Archivable | undefined): Archive {
+function createArchive(job: ValidatedJob, { agent, handle }: Conversation): Archive {
   const remainingMs = job.remainingMs();
-  if (job.found.adapter.archive === 'tombstone' || !archivable) {
-    return {
-      options: { effect: { archive: 'tombstone' }, remainingMs },
-      settled: () => removeTree(job.root),
-    };
-  }
-  let attempt: Promise<void> | undefined;
+  let attempt: Promise<unknown> | undefined;
   const run = () => {
-    attempt = archiveNatively(archivable, archiveBudgetMs(remainingMs));
-    return attempt;
+    const archived = archiveNatively(agent, handle, archiveBudgetMs(remainingMs));
+    attempt = archived.catch(() => {});
+    return archived;
   };
+  const isNative = job.found.adapter.archive === 'native';
   return {
-    options: { effect: { archive: 'native', run }, remainingMs },
-    settled: async () => {
-      const isArchived = attempt !== undefined && (await isKept(attempt));
-      if (isArchived) await removeTree(job.root);
-      else await endNative(archivable.agent);
+    options: {
+      effect: isNative ? { archive: 'native', run } : { archive: 'tombstone' },
+      remainingMs,
+    },
+    endNative: async () => {
+      await attempt;
+      if (agent) await endNative(agent);
     },
   };
 }
 
-async function archiveNatively({ agent, handle }: Archivable, deadlineMs: number): Promise<void> {
-  if (!handle) throw new TypeError('nothing is kept that would find the conversation');
+async function archiveNatively(
+  agent: Agent | undefined,
+  handle: AgentSessionHandle | undefined,
+  deadlineMs: number,
+): Promise<void> {
+  if (!agent || !handle) throw new TypeError('nothing is kept that would find the conversation');
   agent.applyAgentSessionHandle(handle);
   const closed = await agent.close({ archive: true, deadlineMs });
   if (closed?.archived !== true) throw new TypeError('the CLI did not say that it archived it');
-}
-
-async function isKept(promise: Promise<void>): Promise<boolean> {
-  return await promise.then(
-    () => true,
-    () => false,
-  );
 }

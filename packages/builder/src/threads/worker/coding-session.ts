@@ -6,6 +6,7 @@ import {
   type FoundCodingAdapter,
   listProviders,
 } from '@holdfast/agent';
+import { CodingThreadError } from '../coding-thread-error.js';
 import { findAdapterState } from './adapter-state.wire.js';
 import type { ValidatedJob } from './job-run.js';
 import type { JobThread } from './job-thread.js';
@@ -29,6 +30,7 @@ export function planSession(
 ): CodingSession {
   const { spec, coding, found, sessions } = job;
   const kept = findAdapterState(thread.adapterState);
+  if (coding.thread?.mode === 'resume' && !kept) throw nativeMissing(coding.thread.sessionRef);
   const model = selectModel({ coding, policy: spec.policy, kept });
   const plan = found.adapter.plan(planRequestOf(job));
   const { binary, cliHome, endpoint, env } = spec.cli;
@@ -42,6 +44,24 @@ export function planSession(
     ...identityOf(job),
   } as const;
   return { plan, model, kept, createAgent: () => createAgent(found, options) };
+}
+
+/** An agent for a job's session, proven to be the one that is to go on. Starts nothing, and changes nothing. */
+export async function prepareNative({ createAgent: create, kept }: CodingSession): Promise<Agent> {
+  const agent = create();
+  if (!kept) return agent;
+  agent.applyAgentSessionHandle(kept.handle);
+  const { session } = await agent.inspect();
+  if (session?.state === 'absent') throw nativeMissing(kept.handle.sessionId);
+  return agent;
+}
+
+function nativeMissing(sessionRef: string): CodingThreadError {
+  return new CodingThreadError(
+    'thread_native_missing',
+    'The CLI no longer has the conversation of this thread; use a new session.',
+    { sessionRef },
+  );
 }
 
 /** Paths of a job, all below its thread's own folder. */

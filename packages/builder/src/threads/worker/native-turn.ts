@@ -57,8 +57,11 @@ export function beginNativeTurn(request: NativeTurnRequest): NativeTurn {
 
 async function follow(turn: AgentTurn, notes: TurnNotes): Promise<AgentTurnResult> {
   const stop = () => void turn.interrupt();
-  turn.handle.then((handle) => notes.guard(() => notes.native(handle), stop)).catch(() => {});
-  const events = takeEvents(turn, notes, stop);
+  const named = turn.handle.then(
+    (handle) => notes.guard(() => notes.native(handle), stop),
+    () => {},
+  );
+  const events = Promise.all([named, takeEvents(turn, notes, stop)]);
   try {
     const result = await turn;
     await events;

@@ -3,9 +3,14 @@ import type { CodingOutcome } from '../coding-job.js';
 import { storePatch } from '../workspace/patch-artifacts.js';
 import { removeTree } from '../workspace/private-folder.js';
 import type { Workspace } from '../workspace/workspace.js';
-import { closeByDirective, createArchive } from './close-thread.js';
+import { closeAfterTurn, closeByDirective } from './close-thread.js';
 import { writePrompt } from './coding-prompt.js';
-import { type CodingSession, planSession, writablePathsOf } from './coding-session.js';
+import {
+  type CodingSession,
+  planSession,
+  prepareNative,
+  writablePathsOf,
+} from './coding-session.js';
 import { endNative } from './end-native.js';
 import type { CodingJobRun, ValidatedJob } from './job-run.js';
 import { createEphemeralThread, type JobThread, openJobThread } from './job-thread.js';
@@ -44,7 +49,7 @@ async function runTurn(job: ValidatedJob, thread: JobThread): Promise<CodingOutc
   const session = planSession(job, thread);
   const workspace = await prepareWorkspace(job, thread);
   job.enter('prepare_native');
-  const agent = session.createAgent();
+  const agent = await prepareNative(session);
   const { text } = job.spec.job;
   const writableRoots = writablePathsOf(job);
   const message = writePrompt({ text, coding: job.coding, workspace, writableRoots });
@@ -87,17 +92,14 @@ async function giveUp({ job, thread, agent, turn }: RunningJob, error: unknown):
 }
 
 /** What is committed stays so, whatever becomes of the conversation's close and of the CLI's end. */
-async function finish(running: RunningJob, committed: CodingOutcome): Promise<CodingOutcome> {
-  const { job, thread, agent } = running;
-  if (job.coding.thread?.closeAfterTurn !== true) {
-    job.enter('end_native');
-    await endNative(agent);
-    return committed;
-  }
-  job.enter('close_after_turn');
-  const archive = createArchive(job, { agent, handle: agent.currentAgentSessionHandle() });
-  const outcome = await thread.closeAfterTurn(archive.options);
+async function finish(
+  { job, thread, agent }: RunningJob,
+  committed: CodingOutcome,
+): Promise<CodingOutcome> {
+  const { thread: directive } = job.coding;
+  if (directive?.closeAfterTurn === true) return await closeAfterTurn(job, thread, agent);
   job.enter('end_native');
-  await archive.settled();
-  return outcome;
+  // Nobody goes on with the conversation of a job without a directive.
+  await endNative(agent, { archive: !directive && job.found.adapter.archive === 'native' });
+  return committed;
 }

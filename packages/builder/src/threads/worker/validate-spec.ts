@@ -7,8 +7,11 @@ import {
 } from '@holdfast/agent';
 import type { CodingRequest } from '../coding-job.js';
 import { CodingThreadError } from '../coding-thread-error.js';
+import { digestAdapter } from '../contract/adapter-contract.wire.js';
 import { digestOfJson } from '../contract/canonical-json.js';
 import { type CodingJobRules, decodeCodingJob } from '../contract/coding-job.wire.js';
+import { decodePolicy } from '../contract/coding-policy.wire.js';
+import { checkManifestDigest } from '../contract/materialization-manifest.wire.js';
 import { nameThread } from '../store/thread-files.js';
 import { createGit } from '../workspace/git.js';
 import type { CodingJobRun, ValidatedJob } from './job-run.js';
@@ -35,7 +38,7 @@ export function validateSpec({
     coding,
     enter,
     role: coding.role ?? 'implement',
-    found: findAdapter(spec),
+    found: findAdapter(spec, coding),
     git: createGit({ file: spec.git }),
     root: placeOf(spec, coding),
     writableRoots: relativeRootsOf(coding),
@@ -69,13 +72,16 @@ function checkAbsolute(path: string): void {
   if (!isAbsolute(path)) throw unfit(`${JSON.stringify(path)} is no absolute path`);
 }
 
-function findAdapter({ adapterId, policy }: CodingWorkerSpec): FoundCodingAdapter {
+function findAdapter(
+  { adapterId, policy, trusted }: CodingWorkerSpec,
+  coding: CodingRequest,
+): FoundCodingAdapter {
   const found = findCodingAdapter(adapterId);
   if (!found) throw unfit(`it has no coding adapter ${JSON.stringify(adapterId)}`);
-  const { permissionSource, permissionMode } = policy;
-  const modes = new Map(Object.entries(found.adapter.permissionModes)).get(permissionSource);
-  if (modes?.includes(permissionMode)) return found;
-  throw unfit(`${adapterId} has no permission mode ${permissionSource}/${permissionMode}`);
+  decodePolicy(policy, found.adapter.permissionModes);
+  const compatibilityDigest = digestAdapter(found.adapter);
+  checkManifestDigest(trusted.manifestDigest, coding, { compatibilityDigest });
+  return found;
 }
 
 function unfit(why: string): CodingThreadError {

@@ -1,13 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Clock } from '@holdfast/agent';
+import { type Clock, findCodingAdapter } from '@holdfast/agent';
 import { MemorySessions, type Step } from '../../../__fixtures__/memory-sessions.js';
 import { temporaryStore } from '../../../persistence/__fixtures__/temporary-store.js';
 import type { Store } from '../../../persistence/store.js';
 import type { CodingJobInput, CodingOutcome, ReviewResult, ThreadDirective } from '../../coding-job.js';
 import { review } from '../../contract/__fixtures__/coding-jobs.js';
+import { digestAdapter } from '../../contract/adapter-contract.wire.js';
 import { digestOfText } from '../../contract/canonical-json.js';
+import { describeManifest, digestManifest } from '../../contract/materialization-manifest.wire.js';
+import type { TrustedBinding } from '../../contract/thread-binding.js';
 import { place as threadPlace, SESSION, trusted } from '../../store/__fixtures__/thread-bench.js';
 import { nameThread } from '../../store/thread-files.js';
 import { createThreadStore, type ThreadStore } from '../../store/thread-store.js';
@@ -91,7 +94,7 @@ export async function codingBench(adapterId: keyof typeof POLICIES = NATIVE): Pr
     schemaVersion: 1,
     job,
     operationId: job.coding.thread?.operationId ?? `job-${++operations}`,
-    trusted,
+    trusted: trustedFor(job, adapterId),
     adapterId,
     cli: {},
     policy: { ...POLICIES[adapterId], allowedModels: ['model-a', 'model-b'] },
@@ -117,12 +120,21 @@ export async function codingBench(adapterId: keyof typeof POLICIES = NATIVE): Pr
       }),
     writes: (files) => {
       sessions.onStep = async (step: Step) => {
-        if (step === 'accepted') await put(join(root, 'work'), files);
+        const [running = ''] = sessions.running;
+        const { workingDir = '' } = sessions.world.sessions.get(running) ?? {};
+        if (step === 'accepted') await put(join(dirname(workingDir), 'work'), files);
       };
     },
     bytes: () =>
       readFile(join(dataDir, 'threads', nameThread(threadPlace)), 'utf8').catch(() => 'absent'),
   };
+}
+
+function trustedFor({ coding }: CodingJobInput, adapterId: string): TrustedBinding {
+  const adapter = findCodingAdapter(adapterId)?.adapter;
+  if (!adapter) throw new TypeError(`there is no adapter ${adapterId}`);
+  const manifest = describeManifest(coding, { compatibilityDigest: digestAdapter(adapter) });
+  return { ...trusted, manifestDigest: digestManifest(manifest) };
 }
 
 interface JobParts {
