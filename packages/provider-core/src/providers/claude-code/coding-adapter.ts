@@ -1,5 +1,6 @@
 import type { CodingAdapter, CodingPlan, CodingPlanRequest } from '../../spec/coding-adapter.js';
 import type { ToolPolicy } from '../../spec/session-config.js';
+import { planNamespace } from './namespace.js';
 
 /** Claude Code for coding jobs, as a process that reads and writes JSON lines. It cannot put a conversation away itself. */
 export const codingAdapter: CodingAdapter = {
@@ -16,14 +17,18 @@ export const codingAdapter: CodingAdapter = {
 };
 
 function planCodingSession(request: CodingPlanRequest): CodingPlan {
-  const { role, workTree, scratch } = request;
+  const { role, workTree, scratch, bubblewrap } = request;
   const mode = readMode(request);
+  const namespace = bubblewrap === undefined ? undefined : planNamespace(bubblewrap, request);
+  const temporaryFolder = namespace?.temporaryFolder ?? scratch;
   return {
     config: {
       workingDir: role === 'review' ? scratch : workTree,
       toolPolicy: POLICIES[mode](request),
+      env: { TMPDIR: temporaryFolder, CLAUDE_CODE_TMPDIR: temporaryFolder },
+      ...(namespace ? { launcher: namespace.launcher } : {}),
     },
-    unenforced: UNENFORCED[mode](request),
+    unenforced: namespace ? IN_NAMESPACE : WITHOUT_NAMESPACE[mode](request),
   };
 }
 
@@ -44,34 +49,36 @@ const POLICIES: Readonly<Record<Mode, (request: CodingPlanRequest) => ToolPolicy
 };
 
 /** Nobody answers: what is not allowed here is refused. */
-function planPolicy({ role, workTree, hiddenFolders }: CodingPlanRequest): ToolPolicy {
-  const hidden = hiddenFolders.map((folder) => `Read(/${folder}/**)`);
-  if (role === 'implement') {
-    return { permissions: 'edit', allow: ['Bash'], deny: [...NETWORK_TOOLS, ...hidden] };
+function planPolicy({ role, workTree, bubblewrap }: CodingPlanRequest): ToolPolicy {
+  const deny = ['WebFetch', 'WebSearch'];
+  if (role === 'implement') return { permissions: 'edit', allow: ['Bash'], deny };
+  // Two slashes begin an absolute path; with one it would be below the settings file.
+  const allow = [`Read(/${workTree}/**)`];
+  if (bubblewrap !== undefined) {
+    return { permissions: 'edit', allow: ['Bash', ...allow], deny };
   }
-  return {
-    permissions: 'ask',
-    allow: [`Read(/${workTree}/**)`],
-    // Without a namespace a command could write anywhere.
-    deny: ['Bash', 'Edit', 'Write', 'NotebookEdit', ...NETWORK_TOOLS, ...hidden],
-  };
+  // Without a namespace a command could write anywhere.
+  const noWriting = ['Bash', 'Edit', 'Write', 'NotebookEdit'];
+  return { permissions: 'ask', allow, deny: [...noWriting, ...deny] };
 }
 
-const NETWORK_TOOLS = ['WebFetch', 'WebSearch'];
+const IN_NAMESPACE = [
+  'commands may use the network',
+  'commands may read every file of the user outside the hidden folders',
+  'commands may signal other processes of the user',
+];
 
-const COMMANDS_ARE_FREE = 'commands may write, read and reach all that the user may';
+const FREE_COMMANDS = ['commands may write, read and reach all that the user may'];
+const OWNER_DECIDES = ['what commands may write, read and reach is what the owner configured'];
 
-const UNENFORCED: Readonly<Record<Mode, (request: CodingPlanRequest) => readonly string[]>> = {
-  'agent-policy dontAsk': ({ role }) => (role === 'implement' ? [COMMANDS_ARE_FREE] : []),
-  'agent-policy bypassPermissions': () => [COMMANDS_ARE_FREE],
-  'claude-cli inherit': () => [
-    'what commands may write, read and reach is what the owner configured',
-  ],
-  'claude-cli dontAsk': () => [
-    'what commands may write, read and reach is what the owner configured',
-  ],
-  'claude-cli bypassPermissions': () => [COMMANDS_ARE_FREE],
-};
+const WITHOUT_NAMESPACE: Readonly<Record<Mode, (request: CodingPlanRequest) => readonly string[]>> =
+  {
+    'agent-policy dontAsk': ({ role }) => (role === 'implement' ? FREE_COMMANDS : []),
+    'agent-policy bypassPermissions': () => FREE_COMMANDS,
+    'claude-cli inherit': () => OWNER_DECIDES,
+    'claude-cli dontAsk': () => OWNER_DECIDES,
+    'claude-cli bypassPermissions': () => FREE_COMMANDS,
+  };
 
 function readMode({ permissions: { source, mode } }: CodingPlanRequest): Mode {
   const named = `${source} ${mode}`;
@@ -80,5 +87,5 @@ function readMode({ permissions: { source, mode } }: CodingPlanRequest): Mode {
 }
 
 function isMode(named: string): named is Mode {
-  return named in POLICIES;
+  return Object.hasOwn(POLICIES, named);
 }

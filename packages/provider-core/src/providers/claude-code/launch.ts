@@ -76,6 +76,8 @@ function planEnvironment(request: LaunchRequest): Readonly<Record<string, string
     // With the default home the variable stays unset: setting it moves `.claude.json` too.
     ...(config.cliHome === undefined ? {} : { CLAUDE_CONFIG_DIR: cliHome }),
     ...planEndpoint(config),
+    // The CLI runs unasked as root only where it is told that something confines it.
+    ...(config.launcher ? { IS_SANDBOX: '1' } : {}),
     ...(resume && finishInterruptedTurn ? { CLAUDE_CODE_RESUME_INTERRUPTED_TURN: '1' } : {}),
   };
 }

@@ -37,7 +37,7 @@ export function createStreamProcess({
 }: TypedPane): StreamProcess & WayClaims {
   return {
     kind: 'stream_process',
-    takes: ['toolPolicy.inherit'],
+    takes: ['launcher', 'toolPolicy.inherit'],
     capabilities,
     launch: launchAsStream,
     files: {

@@ -44,7 +44,10 @@ function planCodingSession(request: CodingPlanRequest): CodingPlan {
   }
 }
 
-const NOT_HIDDEN = ['commands may read every file that the user may'];
+const NOT_HIDDEN = [
+  'commands may read every file that the user may',
+  'commands that rules in the home of the CLI allow run outside its sandbox',
+];
 
 /** Codex always lets commands write the working directory. */
 function listLooseRoots({ role, workTree, writableRoots }: CodingPlanRequest): readonly string[] {

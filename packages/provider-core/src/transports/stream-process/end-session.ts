@@ -1,4 +1,5 @@
 import type { StreamProcess } from '../../spec/stream-process.js';
+import { readProcessStatus } from '../../state/process-identity.js';
 import { endProcesses, listProcessTree } from '../../state/process-tree.js';
 import type { EndReport, EndRequest, SessionContext } from '../session-transport.js';
 import { clearRequests } from '../typed-pane/approver.js';
@@ -16,7 +17,10 @@ export async function endStreamSession(
 ): Promise<EndReport> {
   const process = await findStreamProcess(context);
   const tree = process ? listProcessTree(process.pid) : [];
-  const own = listOwnProcesses(context);
+  // A launcher ends with its CLI; ended before it, it takes the CLI along before that has written all.
+  const launcher =
+    process && context.config.launcher ? readProcessStatus(process.pid)?.parentPid : undefined;
+  const own = listOwnProcesses(context).filter(({ pid }) => pid !== launcher);
   const others = tree.filter(({ pid }) => !own.some((each) => each.pid === pid));
   const graceMs = Math.min(MAX_GRACE_MS, Math.floor(deadlineMs / 2));
   const { ended, left } = await endProcesses([...own, ...others], { graceMs });

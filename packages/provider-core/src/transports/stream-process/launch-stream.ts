@@ -5,7 +5,7 @@ import { StaleHandleError } from '../../errors/continuation-error.js';
 import { CliUnusableError, NativeHistoryMissingError } from '../../errors/turn-error.js';
 import type { StreamProcess } from '../../spec/stream-process.js';
 import { observePid, readProcessStatus } from '../../state/process-identity.js';
-import type { FoundProcess } from '../../state/process-tree.js';
+import { type FoundProcess, listProcessTree } from '../../state/process-tree.js';
 import { waitUntil } from '../../time/wait-until.js';
 import { createChildEnvironment, resolveValue } from '../child-environment.js';
 import { spawnDetached } from '../run-process.js';
@@ -17,10 +17,10 @@ import {
   hasConversation,
   writePlannedFiles,
 } from '../typed-pane/prepare-launch.js';
-import { nativeIdOf, readRegistered } from '../typed-pane/session-files.js';
+import { nativeIdOf, type RegisteredProcess, readRegistered } from '../typed-pane/session-files.js';
 import { noteCostBefore, readLastCost } from './cost-before.js';
 import { refuseStale } from './live-stream.js';
-import { findStreamProcess, START_SCRIPT, streamFiles } from './stream-files.js';
+import { findStreamProcess, START_SCRIPT, saveStreamProcess, streamFiles } from './stream-files.js';
 import { waitForHooks } from './wait-for-hooks.js';
 
 /** Starts the CLI: with the session's id when it has no record yet, else resuming it. Resolves once it reads its input. */
@@ -56,7 +56,11 @@ export async function launchStream(
   refuseStale(request);
   const { pid } = await spawnDetached({
     file: '/bin/sh',
-    args: ['-c', START_SCRIPT, 'sh', filesDir, binary, ...plan.args],
+    args: [
+      ...['-c', START_SCRIPT, 'sh', filesDir],
+      ...(config.launcher ?? []),
+      ...[binary, ...plan.args],
+    ],
     env: createChildEnvironment({ config, added: Object.fromEntries(added), nonce }),
     workingDir: config.workingDir,
   });
@@ -82,11 +86,13 @@ async function waitForStart(
 ): Promise<FoundProcess> {
   return waitUntil(
     async () => {
-      const registered = await readRegistered(way, context, pid);
+      const registered = await findRegistered(way, context, pid);
       const process = await findStreamProcess(context);
       if (registered && process?.pid === pid) {
         checkSameId(context, registered.nativeSessionId);
-        return process;
+        if (registered.pid === pid) return process;
+        await saveStreamProcess(context, registered.pid);
+        return findStreamProcess(context);
       }
       if (!isRunning(pid)) throw await readEnd(way, context);
       return undefined;
@@ -99,6 +105,20 @@ async function waitForStart(
       layer: 'stream-process',
     },
   );
+}
+
+/** The CLI is what was started, or what a launcher started. */
+async function findRegistered(
+  way: StreamProcess,
+  context: SessionContext,
+  started: number,
+): Promise<RegisteredProcess | undefined> {
+  const pids = context.config.launcher ? listProcessTree(started).map(({ pid }) => pid) : [started];
+  for (const pid of pids) {
+    const registered = await readRegistered(way, context, pid);
+    if (registered) return registered;
+  }
+  return undefined;
 }
 
 function checkSameId({ definition, nativeSessionId }: SessionContext, found: string): void {

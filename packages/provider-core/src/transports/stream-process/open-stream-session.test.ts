@@ -10,6 +10,7 @@ import { endProcesses, findProcessesByEnvironment } from '../../state/process-tr
 import { systemClock } from '../../time/clock.js';
 import type { OpenSession, SessionContext } from '../session-transport.js';
 import { observeSession } from '../typed-pane/observe-session.js';
+import { endStreamSession } from './end-session.js';
 import { observeStream } from './observe-stream.js';
 import { openStreamSession } from './open-stream-session.js';
 
@@ -91,6 +92,40 @@ describe('a stream process', () => {
 
     expect(await observeStream(wayThat('answers'), context)).toMatchObject({ state: 'alive' });
     expect(await observeSession(pane, plain)).toEqual({ state: 'gone' });
+  });
+
+  it('behind a launcher is the one that its list names, and both end', async () => {
+    const launcher = ['/bin/sh', '-c', '"$@"; exit $?', 'sh'];
+    context = { ...context, config: { ...context.config, launcher } };
+    await openWith('answers');
+    const [first] = await readdir(join(context.cliHome, 'sessions'));
+    const seen = await observeStream(wayThat('answers'), context);
+
+    expect(seen).toMatchObject({ state: 'alive', pid: Number.parseInt(first ?? '', 10) });
+    expect(ownProcesses()).toHaveLength(2);
+
+    const open = await openWith('answers');
+    expect(open.recovered).toBe(false);
+    expect(ownProcesses()).toHaveLength(2);
+
+    const ended = await endStreamSession(wayThat('answers'), context, {
+      archive: false,
+      deadlineMs: 10_000,
+    });
+    expect(ended.left).toEqual([]);
+    expect(ownProcesses()).toEqual([]);
+  });
+
+  it('whose launcher was never seen to start a CLI is ended, and one is started', async () => {
+    await openWith('answers');
+    const [first] = ownProcesses();
+    await rm(join(context.cliHome, 'sessions', `${first?.pid}.json`));
+    context = { ...context, config: { ...context.config, launcher: ['/usr/bin/env'] } };
+
+    await openWith('answers');
+
+    expect(ownProcesses()).toHaveLength(1);
+    expect(ownProcesses()).not.toEqual([first]);
   });
 
   it('is neither ended nor started by who lost the lease', async () => {

@@ -12,7 +12,7 @@ import type {
 } from '../session-transport.js';
 import { announceApprover, withdrawApprover } from '../typed-pane/approver.js';
 import { takeRecordCursor } from '../typed-pane/read-session-record.js';
-import { nativeIdOf } from '../typed-pane/session-files.js';
+import { nativeIdOf, readRegistered } from '../typed-pane/session-files.js';
 import { followStream } from './follow-stream.js';
 import { interruptSession } from './interrupt-session.js';
 import { launchStream } from './launch-stream.js';
@@ -61,7 +61,8 @@ async function openProcess(
 ): Promise<OpenSession> {
   const { fence } = request;
   // One that lost its files is ended with whatever else is left of it.
-  const isKept = found !== undefined && (await hasFiles(way, context));
+  const isKept =
+    found !== undefined && (await hasFiles(way, context)) && (await isCli(way, context, found));
   const { process, resumed } = isKept
     ? { process: found, resumed: false }
     : await launchStream(way, context, request);
@@ -81,6 +82,16 @@ async function hasFiles({ files }: StreamProcess, context: SessionContext): Prom
   const { input, output } = streamFiles(context);
   const paths = [input, output, join(context.filesDir, files.startSign)];
   return (await Promise.all(paths.map(exists))).every(Boolean);
+}
+
+/** A launcher whose CLI nobody has found yet is no one to speak to. */
+async function isCli(
+  way: StreamProcess,
+  context: SessionContext,
+  { pid }: FoundProcess,
+): Promise<boolean> {
+  if (!context.config.launcher) return true;
+  return (await readRegistered(way, context, pid)) !== undefined;
 }
 
 /** An approved plan changes the mode of a living process; before the next message it is what the session allows again. */

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeFileAtomic } from '../../state/atomic-write.js';
 import { observePid, ownIdentity, parseProcessStatus } from '../../state/process-identity.js';
 import type { FoundProcess } from '../../state/process-tree.js';
 import type { SessionContext } from '../session-transport.js';
@@ -36,6 +37,12 @@ export const START_SCRIPT = [
   'mv "$dir"/process.tmp "$dir"/process || exit 126',
   'exec "$@" 0<>"$dir"/input 1>>"$dir"/output.jsonl 2>>"$dir"/errors.log',
 ].join('\n');
+
+/** Writes down which process is the CLI, where a launcher was started in front of it. */
+export async function saveStreamProcess(context: SessionContext, pid: number): Promise<void> {
+  const content = `${readText(`/proc/${pid}/stat`).trimEnd()}\n${ownIdentity().bootId}\n`;
+  await writeFileAtomic(streamFiles(context).process, content, { durable: false });
+}
 
 /** The session's process as it was written down; nothing when none ever was, or it is dead. */
 export async function findStreamProcess(
