@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { keys } from '../../persistence/keys.js';
 import { CodingThreadError } from '../coding-thread-error.js';
+import { DIGEST, review } from '../contract/__fixtures__/coding-jobs.js';
 import { digestOfText } from '../contract/canonical-json.js';
 import { patchOf } from './__fixtures__/scripted-jobs.js';
 import { bench, endsOf, OWNER } from './__fixtures__/stage-bench.js';
+import { encodeStageRecord } from './stage-record.wire.js';
 
 const mended = { patch: '2', claims: ['f1'] };
 const twoRounds = {
@@ -20,7 +23,7 @@ const SEQUENCE = [
 
 describe('a coding stage', () => {
   it('makes the jobs of the sequence, each with the last checkpoint of its own thread', async () => {
-    const { run, lines, jobs } = await bench(twoRounds);
+    const { run, lines, jobs } = bench(twoRounds);
     const outcome = await run();
     expect(lines()).toEqual(SEQUENCE);
     expect(outcome).toMatchObject({
@@ -38,7 +41,7 @@ describe('a coding stage', () => {
   });
 
   it('has every reference and the whole job on disk before it dispatches', async () => {
-    const { run, jobs, record } = await bench(twoRounds);
+    const { run, jobs, record } = bench(twoRounds);
     const kept: unknown[] = [];
     jobs.onSubmit = async ({ jobId }) => {
       const { seats, job } = await record();
@@ -50,14 +53,14 @@ describe('a coding stage', () => {
   });
 
   it('gives the same outcome again, and dispatches nothing for it', async () => {
-    const { run, jobs } = await bench(twoRounds);
+    const { run, jobs } = bench(twoRounds);
     const first = await run();
     expect(await run()).toEqual(first);
     expect(jobs.seen).toHaveLength(SEQUENCE.length);
   });
 
   it('begins the next stage with references of its own', async () => {
-    const { run, jobs } = await bench({ implement: [{ patch: '1' }], review: [{ findings: [] }] });
+    const { run, jobs } = bench({ implement: [{ patch: '1' }], review: [{ findings: [] }] });
     await run();
     await run({ key: 'other', over: { stageId: 'stage-B' } });
     const refs = jobs.seen.map(({ input }) => input.coding.thread?.sessionRef);
@@ -65,7 +68,7 @@ describe('a coding stage', () => {
   });
 
   it('refuses another stage, or another owner, under the same key', async () => {
-    const { run } = await bench(twoRounds);
+    const { run } = bench(twoRounds);
     await run();
     const conflict = { kind: 'stage_failed', reason: 'stage_conflict' };
     await expect(run({ over: { prompt: 'Build another.' } })).rejects.toMatchObject(conflict);
@@ -74,7 +77,7 @@ describe('a coding stage', () => {
   });
 
   it('refuses what is no stage, and keeps nothing of it', async () => {
-    const { run, record, jobs } = await bench(twoRounds);
+    const { run, record, jobs } = bench(twoRounds);
     await expect(run({ over: { prompt: '' } })).rejects.toMatchObject({ kind: 'invalid_job' });
     await expect(record()).rejects.toThrow('absent');
     expect(jobs.seen).toEqual([]);
@@ -86,7 +89,7 @@ describe('a coding stage', () => {
       claims: [`f${at}`],
     }));
     const findings = rounds.map((_one, at) => ({ findings: [`f${at + 1}`] }));
-    const { run, lines } = await bench({ implement: rounds, review: findings });
+    const { run, lines } = bench({ implement: rounds, review: findings });
     const failure = {
       ...{ kind: 'stage_failed', reason: 'rounds_exhausted', isFinal: true },
       details: { stageId: 'stage-A', round: 2 },
@@ -100,7 +103,7 @@ describe('a coding stage', () => {
 
   it('stops before the budget is spent when nothing was mended twice in a row', async () => {
     const implement = ['1', '2', '3', '4'].map((patch) => ({ patch, claims: ['f1'] }));
-    const { run, lines } = await bench({ implement, review: [{ findings: ['f1'] }] });
+    const { run, lines } = bench({ implement, review: [{ findings: ['f1'] }] });
     await expect(run({ over: { maxRemediations: 50 } })).rejects.toMatchObject({
       reason: 'no_progress',
       details: { round: 2 },
@@ -109,7 +112,7 @@ describe('a coding stage', () => {
   });
 
   it('counts a remediation that changes nothing as no progress', async () => {
-    const { run, lines } = await bench({
+    const { run, lines } = bench({
       implement: [{ patch: '1' }, 'no-change'],
       review: [{ findings: ['f1'] }],
     });
@@ -122,7 +125,7 @@ describe('a coding stage', () => {
   });
 
   it('ends without a change when the first job makes none, and closes its thread', async () => {
-    const { run, lines } = await bench({ implement: ['no-change'], review: [] });
+    const { run, lines } = bench({ implement: ['no-change'], review: [] });
     const outcome = await run();
     expect(outcome).toMatchObject({ outcome: 'no-change', patch: { patch: '', changedPaths: [] } });
     expect(outcome.review).toBeUndefined();
@@ -131,7 +134,7 @@ describe('a coding stage', () => {
   });
 
   it('sends findings that nobody claims back to the implementer, within the budget', async () => {
-    const { run, lines, jobs } = await bench({
+    const { run, lines, jobs } = bench({
       implement: [
         { patch: '1' },
         { patch: '2', claims: ['f1'] },
@@ -151,7 +154,7 @@ describe('a coding stage', () => {
   });
 
   it('has a final reviewer look without earlier assumptions, and sends what it finds back', async () => {
-    const { run, lines } = await bench({
+    const { run, lines } = bench({
       implement: [{ patch: '1' }, { patch: '2', claims: ['g1'] }],
       review: [{ findings: [] }],
       final: [{ findings: ['g1'] }, { findings: [] }],
@@ -174,21 +177,40 @@ describe('a coding stage', () => {
   });
 
   it('tells no reviewer a word of what the implementer was told', async () => {
-    const { run, jobs } = await bench(twoRounds);
+    const { run, jobs } = bench(twoRounds);
     await run({ over: { prompt: 'The codeword is heron.' } });
     const reviews = jobs.seen.filter(({ input }) => input.coding.role === 'review');
     expect(JSON.stringify(reviews)).not.toContain('heron');
     expect(JSON.stringify(jobs.seen[2])).not.toContain('heron');
   });
 
-  it('stops at the gate where what was approved is not what would be published', async () => {
-    const { run, store, jobs, record } = await bench({
+  it('publishes nothing that is not what was approved', async () => {
+    const { run, store, jobs, record } = bench({
+      implement: [{ patch: '1' }],
+      review: [{ findings: [] }],
+    });
+    const before = new AbortController();
+    jobs.onSubmit = ({ input }) => {
+      if (JSON.stringify(input).includes('reviewInput')) before.abort(new TypeError('closing'));
+    };
+    await expect(run({ letGo: before.signal })).rejects.toThrow('closing');
+    jobs.onSubmit = () => {};
+    const approved = await record();
+    const [finding] = review().findings;
+    if (!finding) throw new TypeError('there is a finding');
+    const entry = { finding, state: 'claimed', judgedIn: DIGEST } as const;
+    await store.write(keys.codingStage('k'), encodeStageRecord({ ...approved, ledger: [entry] }));
+    await expect(run()).rejects.toMatchObject({ reason: 'publish_blocked', isFinal: true });
+    await expect(run()).rejects.toThrow(/It differs in ledger/);
+  });
+
+  it('publishes no patch whose text was changed on disk', async () => {
+    const { run, store, jobs, record } = bench({
       implement: [{ patch: '1' }],
       review: [{ findings: [] }],
     });
     jobs.onSubmit = async ({ input }) => {
-      if (!JSON.stringify(input).includes('review')) return;
-      const { keys } = await import('../../persistence/keys.js');
+      if (!JSON.stringify(input).includes('reviewInput')) return;
       const key = keys.threadArtifact(digestOfText(patchOf('1')));
       await store.write(key, { schemaVersion: 1, kind: 'patch', patch: patchOf('9') });
     };
@@ -198,7 +220,7 @@ describe('a coding stage', () => {
 
   it('ends with the refusal of a job that no other try mends', async () => {
     const error = new CodingThreadError('workspace_refused', 'The bundle is damaged.');
-    const { run } = await bench({ implement: [{ error }], review: [] });
+    const { run } = bench({ implement: [{ error }], review: [] });
     const failure = { reason: 'job_failed', isFinal: true };
     await expect(run()).rejects.toMatchObject(failure);
     await expect(run()).rejects.toThrow(/implementer's job was refused: workspace_refused/);

@@ -9,7 +9,7 @@ import { getPatch } from '../workspace/patch-artifacts.js';
 import type { CodingStages, RunStage, StageOutcome, StageThreadEnd } from './coding-stage.js';
 import { decodeCodingStage } from './coding-stage.wire.js';
 import { composeJob } from './compose-job.js';
-import { dispatchJob } from './dispatch-job.js';
+import { cancelOpenJob, dispatchJob } from './dispatch-job.js';
 import { judgeEnd } from './judge-end.js';
 import { LiveStage, type StageParts } from './live-stage.js';
 import { nextMove, type StageMove } from './next-move.js';
@@ -42,10 +42,19 @@ async function runStage(parts: StageParts, request: RunStage): Promise<StageOutc
   const record = await openStage(parts, known, lease);
   const live = new LiveStage(parts, known, { record, lease });
   for (;;) {
-    live.signal.throwIfAborted();
+    await endIfAborted(live);
     const outcome = await makeMove(live, nextMove(live.record, live.limits));
     if (outcome) return outcome;
   }
+}
+
+/** Once it is stopped, the job that is open must not go on; one that is only let go does. */
+async function endIfAborted(live: LiveStage): Promise<void> {
+  const { signal, letGo } = live.request;
+  letGo?.throwIfAborted();
+  if (!signal?.aborted) return;
+  await cancelOpenJob(live);
+  throw signal.reason;
 }
 
 /** Makes one move; each may be made again after a crash, and does nothing twice. */

@@ -35,7 +35,7 @@ async function waitForEnd(live: LiveStage, handle: CodingJobHandle): Promise<Wor
   );
   letGo?.throwIfAborted();
   if (signal?.aborted) {
-    await handle.cancel(`the stage was stopped: ${describe(signal.reason)}`);
+    await cancel(live, handle);
     throw signal.reason;
   }
   const { end } = await handle.view();
@@ -43,6 +43,17 @@ async function waitForEnd(live: LiveStage, handle: CodingJobHandle): Promise<Wor
   if (end.class !== 'cancelled') return end;
   const why = `the job ${handle.jobId} was cancelled: ${end.reason}.`;
   throw live.errorOf({ reason: 'job_cancelled', why }, failed?.error);
+}
+
+/** Cancels the job that is on disk, where it was dispatched. */
+export async function cancelOpenJob(live: LiveStage): Promise<void> {
+  const { job } = live.record;
+  const handle = job && (await live.parts.jobs.find(jobIdOf(job)));
+  if (handle) await cancel(live, handle);
+}
+
+async function cancel({ request }: LiveStage, handle: CodingJobHandle): Promise<void> {
+  await handle.cancel(`the stage was stopped: ${describe(request.signal?.reason)}`);
 }
 
 /** What was refused before it began ends like one that failed. */

@@ -25,8 +25,7 @@ export async function takeStage(
   signal: AbortSignal | undefined,
 ): Promise<Lease> {
   for (;;) {
-    signal?.throwIfAborted();
-    const { lease } = await store.acquire(keys.codingStageLease(key), signal ? { signal } : {});
+    const { lease } = await store.acquire(keys.codingStageLease(key));
     if (lease) return lease;
     await clock.sleep(LOOK_MS, signal);
   }

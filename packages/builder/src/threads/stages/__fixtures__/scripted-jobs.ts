@@ -19,7 +19,7 @@ export type Act =
   | { readonly patch: string; readonly claims?: readonly string[]; readonly message?: string }
   | { readonly findings: readonly string[] }
   | 'no-change'
-  | { readonly lost: LostAt; readonly then?: Act }
+  | { readonly lost: LostAt; readonly result?: Act }
   | { readonly error: CodingThreadError }
   | { readonly end: WorkerEnd }
   | { readonly closeFails: number };
@@ -50,6 +50,7 @@ export const trustedBy = {
 interface KeptJob {
   readonly inputDigest: string;
   end?: WorkerEnd | undefined;
+  readonly ended: AbortController;
   acknowledged: boolean;
 }
 
@@ -59,8 +60,8 @@ export class ScriptedJobs implements CodingJobs {
   readonly jobs = new Map<string, KeptJob>();
   /** Called before a job is taken in. */
   onSubmit: (request: SubmitCodingJob) => void | Promise<void> = () => {};
-  /** Set: a job is held until its signal aborts. */
-  onRun: ((jobId: string) => Promise<WorkerEnd | undefined>) | undefined;
+  /** Ends a job in place of its script; one that is held ends once it is cancelled. */
+  onRun: ((jobId: string) => Promise<WorkerEnd | 'held' | undefined>) | undefined;
   readonly #counts = new Map<string, number>();
 
   constructor(
@@ -84,9 +85,10 @@ export class ScriptedJobs implements CodingJobs {
       throw new CodingThreadError('operation_conflict', 'another input');
     if (!known) {
       this.seen.push({ jobId, line: describeJob(input), input });
-      const kept: KeptJob = { inputDigest, acknowledged: false };
+      const kept: KeptJob = { inputDigest, ended: new AbortController(), acknowledged: false };
       this.jobs.set(jobId, kept);
-      kept.end = (await this.onRun?.(jobId)) ?? (await this.#run(input));
+      const end = (await this.onRun?.(jobId)) ?? (await this.#run(input));
+      if (end !== 'held') kept.end = end;
     }
     return this.#handle(jobId);
   };
@@ -106,7 +108,9 @@ export class ScriptedJobs implements CodingJobs {
         deadlineAt: '',
         attempt: 1,
       }),
-      result: async () => {
+      result: async ({ signal } = {}) => {
+        if (!job.end) await aborted(signal ? AbortSignal.any([signal, job.ended.signal]) : job.ended.signal);
+        signal?.throwIfAborted();
         if (job.end?.class === 'success') return job.end.outcome;
         throw new CodingThreadError('execution_unknown', 'see its end');
       },
@@ -115,6 +119,7 @@ export class ScriptedJobs implements CodingJobs {
       },
       cancel: async (reason) => {
         job.end ??= { class: 'cancelled', reason };
+        job.ended.abort();
       },
     };
   }
@@ -151,6 +156,11 @@ export class ScriptedJobs implements CodingJobs {
   }
 }
 
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}
+
 async function takeTurn(
   thread: OpenThread,
   result: ThreadResult,
@@ -178,8 +188,8 @@ function listActs(script: Script, { coding }: CodingJobInput) {
 
 function resultOf(job: CodingJobInput, act: Act | undefined): { lost?: LostAt; result: ThreadResult } {
   if (act !== undefined && act !== 'no-change' && 'lost' in act) {
-    const then = act.then ?? (job.coding.role === 'review' ? { findings: [] } : { patch: '1' });
-    return { lost: act.lost, result: resultOf(job, then).result };
+    const done = act.result ?? (job.coding.role === 'review' ? { findings: [] } : { patch: '1' });
+    return { lost: act.lost, result: resultOf(job, done).result };
   }
   return { result: { outcome: outcomeFor(job, act) } };
 }

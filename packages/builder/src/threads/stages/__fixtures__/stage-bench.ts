@@ -1,5 +1,5 @@
 import type { Clock } from '@holdfast/agent';
-import { temporaryStore } from '../../../persistence/__fixtures__/temporary-store.js';
+import { MemoryDisk, MemoryStore } from '../../../executions/__fixtures__/memory-store.js';
 import { keys } from '../../../persistence/keys.js';
 import type { Store } from '../../../persistence/store.js';
 import { DIGEST } from '../../contract/__fixtures__/coding-jobs.js';
@@ -69,8 +69,8 @@ interface BenchOptions {
 }
 
 /** A store with scripted workers, and stages over both. */
-export async function bench(script: Script, { proof }: BenchOptions = {}) {
-  const { store, dataDir } = await temporaryStore();
+export function bench(script: Script, { proof }: BenchOptions = {}) {
+  const store = new MemoryStore(new MemoryDisk());
   const jobs = new ScriptedJobs(store, script);
   const clock = instantClock();
   const threads = stageThreads(store, proof);
@@ -80,7 +80,7 @@ export async function bench(script: Script, { proof }: BenchOptions = {}) {
     return stages.run({ key: 'k', stage: { ...stage, ...over }, owner: OWNER, ...request });
   };
   const lines = () => jobs.seen.map(({ line }) => line);
-  return { store, dataDir, jobs, clock, threads, run, lines, record: () => readStage(store) };
+  return { store, jobs, clock, threads, run, lines, record: () => readStage(store) };
 }
 
 /** The record of the one stage of these tests. */
