@@ -1,0 +1,42 @@
+import { keys } from '../../persistence/keys.js';
+import type { CodingDesk } from './coding-desk.js';
+import { listJobIds, readCodingJob, readCodingJobs, waitForLease } from './coding-job-files.js';
+import { isOpen, viewCodingJob } from './coding-job-record.js';
+import type { CodingJobView } from './coding-jobs.js';
+import { scheduleJob } from './submit-job.js';
+
+/** What was found open. Jobs of runners that are not configured here stay as they are. */
+export interface CodingRecovery {
+  readonly open: readonly CodingJobView[];
+}
+
+/** Puts every open job into its queue again, whatever a crash left undone. */
+export async function recoverCodingJobs(desk: CodingDesk): Promise<CodingRecovery> {
+  const open: CodingJobView[] = [];
+  for (const runnerId of desk.runners.keys()) {
+    const ids = await listJobIds(desk, keys.openCodingJobs(runnerId));
+    if (ids.length === 0) continue;
+    const records = await readCodingJobs(desk, ids);
+    for (const record of records) {
+      await scheduleJob(desk, record);
+      if (isOpen(record)) open.push(viewCodingJob(record));
+    }
+    if (records.length < ids.length) await tidyMarkers(desk, runnerId, ids);
+  }
+  return { open };
+}
+
+/** A crash in the middle of an admission leaves a marker, and what was to be run. Nobody was promised anything. */
+async function tidyMarkers(
+  desk: CodingDesk,
+  runnerId: string,
+  jobIds: readonly string[],
+): Promise<void> {
+  await using _lease = await waitForLease(desk, keys.codingAdmission(runnerId));
+  for (const jobId of jobIds) {
+    const isThere = await readCodingJob(desk, jobId).catch(() => 'unreadable');
+    if (isThere) continue;
+    await desk.store.remove(keys.codingSpec(jobId));
+    await desk.store.remove(keys.openCodingJob(runnerId, jobId));
+  }
+}
