@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll } from 'vitest';
 import { type Clock, findCodingAdapter } from '@holdfast/agent';
 import { MemorySessions, type Step } from '../../../__fixtures__/memory-sessions.js';
 import { temporaryStore } from '../../../persistence/__fixtures__/temporary-store.js';
@@ -15,7 +15,8 @@ import { place as threadPlace, SESSION, trusted } from '../../store/__fixtures__
 import { nameThread } from '../../store/thread-files.js';
 import { createThreadStore, type ThreadStore } from '../../store/thread-store.js';
 import { put } from '../../workspace/__fixtures__/job.js';
-import { type FileSpec, gitFile, openTestPlace, type TestBundle } from '../../workspace/__fixtures__/repository.js';
+import { type FileSpec, gitFile, openTestPlace,
+  type TestPlace, type TestBundle } from '../../workspace/__fixtures__/repository.js';
 import type { CodingJobRun } from '../job-run.js';
 import { runCodingJob } from '../run-coding-job.js';
 import type { CodingWorkerSpec, WorkerProgress } from '../worker-spec.js';
@@ -81,12 +82,23 @@ export const BASE: readonly FileSpec[] = [
 
 let operations = 0;
 
+/** One repository for all tests of a file: they only read it. */
+let source: Promise<{ readonly place: TestPlace; readonly bundle: TestBundle }> | undefined;
+
+function repository() {
+  source ??= openTestPlace().then(async (place) => ({ place, bundle: await place.createBundle(BASE) }));
+  return source;
+}
+
+afterAll(async () => {
+  await (await source)?.place[Symbol.asyncDispose]();
+});
+
+
 export async function codingBench(adapterId: keyof typeof POLICIES = NATIVE): Promise<CodingBench> {
   const { store, dataDir } = await temporaryStore();
-  const place = await openTestPlace();
-  onTestFinished(() => place[Symbol.asyncDispose]());
-  const bundle = await place.createBundle(BASE);
-  const workspacesDir = join(place.folder, 'w');
+  const { bundle } = await repository();
+  const workspacesDir = join(dataDir, 'w');
   const root = join(workspacesDir, nameThread(threadPlace).slice(0, 24));
   const sessions = new CodingSessions();
   const progress: WorkerProgress[] = [];
