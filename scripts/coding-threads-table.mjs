@@ -71,7 +71,9 @@ function judgeTests(name, place, titles) {
 /** `builder/threads/x.test.ts` stands in the sources of that package. */
 function pathOf(place) {
   const [first, ...rest] = place.split('/');
-  return first === 'e2e' || first === 'scripts' ? place : ['packages', first, 'src', ...rest].join('/');
+  return first === 'e2e' || first === 'scripts'
+    ? place
+    : ['packages', first, 'src', ...rest].join('/');
 }
 
 function holdsTitle(source, title) {
