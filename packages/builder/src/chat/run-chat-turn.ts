@@ -41,10 +41,32 @@ export async function runChatTurn(
 ): Promise<ChatTurnResult> {
   const { log, stage, turnId } = request;
   const view = getView(log);
-  await using agent = createChatAgent(context, view);
   checkHasSession(view);
   stage.waiting.throwIfAborted();
   await owe(context, request);
+  const first = await tryTurn(context, request, view);
+  const outcome =
+    isNeverBegun(first) && canBeginAnew(view, turnId)
+      ? await tryTurn(context, request, { ...view, handle: undefined })
+      : first;
+  if (outcome.status === 'rejected') {
+    await settleFailed(log, turnId, outcome.reason);
+    await unmarkOpen(context, view.chatId);
+    throw outcome.reason;
+  }
+  await settleCompleted(log, turnId, outcome.value);
+  await unmarkOpen(context, view.chatId);
+  return { ...outcome.value, turnId, chatId: view.chatId };
+}
+
+/** One try of the turn, in the session of the view's handle or in a new one. What is known of it is in the log when it resolves. */
+async function tryTurn(
+  context: ChatContext,
+  request: ChatTurnRequest,
+  view: ChatView,
+): Promise<PromiseSettledResult<AgentTurnResult>> {
+  const { log, stage } = request;
+  await using agent = createChatAgent(context, view);
   const turn = startAgentTurn(agent, view, request);
   stage.follow(turn);
   const events = keepTurnEvents(log, turn);
@@ -59,14 +81,25 @@ export async function runChatTurn(
   await keepHandle(log, agent.currentAgentSessionHandle());
   await keepChatSession(context, view, agent);
   if (kept.status === 'rejected') throw kept.reason;
-  if (outcome.status === 'rejected') {
-    await settleFailed(log, turnId, outcome.reason);
-    await unmarkOpen(context, view.chatId);
-    throw outcome.reason;
-  }
-  await settleCompleted(log, turnId, outcome.value);
-  await unmarkOpen(context, view.chatId);
-  return { ...outcome.value, turnId, chatId: view.chatId };
+  return outcome;
+}
+
+function isNeverBegun(outcome: PromiseSettledResult<unknown>): boolean {
+  if (outcome.status === 'fulfilled' || !isContinuationError(outcome.reason)) return false;
+  const { reason } = outcome;
+  return reason.kind === 'non_continuable' && reason.missing === 'acknowledged_turn';
+}
+
+/**
+ * Whether nothing was said in the chat yet, by its log: then a session that no message ever came into is nothing to go on with,
+ * and must not keep later messages out. Where nobody knows what became of a message, it may have been said.
+ */
+function canBeginAnew({ handle, legacy, turns }: ChatView, turnId: string): boolean {
+  if (!handle || legacy) return false;
+  const others = turns.filter((one) => one.turnId !== turnId);
+  return others.every(({ state, error }) => {
+    return state === 'failed' && error !== undefined && error.kind !== 'uncertain_delivery';
+  });
 }
 
 /** A new session for an imported chat would be a silent fresh start of a conversation that is not empty. */
