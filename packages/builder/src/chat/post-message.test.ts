@@ -7,8 +7,9 @@ import {
   type SteerResult,
   waitUntil,
 } from '@holdfast/agent';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MemorySessions } from '../__fixtures__/memory-sessions.js';
+import { keys } from '../persistence/keys.js';
 import { type StartedChats, startChats } from './__fixtures__/start-chats.js';
 import type { Chat } from './chats.js';
 
@@ -113,6 +114,24 @@ describe('a message to an idle chat', () => {
       chats.post('chat-1', 'one', { policy: 'queue', turnId: 'no-uuid' }),
     ).rejects.toThrow(TypeError);
     expect(sessions.sent).toEqual([]);
+  });
+});
+
+describe('a message to a chat in which nothing runs, and that somebody has not let go of yet', () => {
+  it('waits for that moment, whatever its policy, and starts its turn', async () => {
+    await using builder = await build();
+    const chat = await openChat(builder);
+    const { lease } = await builder.context.store.acquire(keys.chatLease('chat-1'));
+    const acquire = vi.spyOn(builder.context.store, 'acquire');
+    const posted = chat.post('one', { policy: 'fail' });
+    const other = chat.post('two', { policy: 'queue' });
+    await expect.poll(() => acquire.mock.results.length, { timeout: 10_000 }).toBeGreaterThan(0);
+    expect(await acquire.mock.results[0]?.value).toMatchObject({ heldBy: { pid: process.pid } });
+    await lease?.release();
+    expect(await posted).toMatchObject({ status: 'started_turn' });
+    expect(['started_turn', 'queued']).toContain((await other).status);
+    await idle(chat);
+    expect(sessions.userMessages()).toEqual(['one', 'two']);
   });
 });
 

@@ -5,10 +5,12 @@ import {
   type Message,
   readTurnId,
   SessionBusyError,
+  systemClock,
   TurnConflictError,
   type TurnStage,
 } from '@holdfast/agent';
 import { keys } from '../persistence/keys.js';
+import type { StoreLease } from '../persistence/store.js';
 import type { ChatContext } from './chat-context.js';
 import type { ChatDelivery, PostedMessage, PostOptions } from './chat-delivery.js';
 import { deskOf } from './chat-desk.js';
@@ -57,13 +59,38 @@ async function place(
   if (!view) throw new UnknownChatError(chatId);
   const known = await findDelivery(context, view, posted);
   if (known) return { delivery: known };
-  const { lease, heldBy } = await store.acquire(keys.chatLease(chatId));
+  const { lease, heldBy } = await acquireLane(context, chatId);
   if (lease) return takeLane(context, posted, { policy, lease });
   if (policy === 'fail') throw new SessionBusyError({ kind: 'ours', ...heldBy });
   // What had a turn of its own may have come in with it.
   const maySteer = policy === 'steer' && !hasTurn(view, posted.messageId);
   const steered = maySteer ? await steerRunningTurn(context, posted) : undefined;
   return { delivery: steered ?? (await queueMessage(context, posted)) };
+}
+
+/** How long who has a chat in which nothing runs may take to let go of it. */
+const LET_GO_MS = 5_000;
+const LOOK_MS = 10;
+
+/**
+ * Who has a chat in which nothing runs and nothing waits is about to let go, or to begin a turn: a message that comes in that
+ * moment is not told that the chat is busy, since nobody can see that it is.
+ */
+async function acquireLane(context: ChatContext, chatId: string): Promise<StoreLease> {
+  const { store } = context;
+  const until = systemClock.monotonicMs() + LET_GO_MS;
+  for (;;) {
+    const taken = await store.acquire(keys.chatLease(chatId));
+    if (taken.lease || systemClock.monotonicMs() > until) return taken;
+    if (!(await isResting(context, chatId))) return taken;
+    await systemClock.sleep(LOOK_MS);
+  }
+}
+
+async function isResting({ store }: ChatContext, chatId: string): Promise<boolean> {
+  if (deskOf(store, chatId).running) return false;
+  const view = await readChatView(store, chatId);
+  return view !== undefined && !findOpenTurn(view) && !(await hasWaitingMessages(store, chatId));
 }
 
 /** What was said of the message before; a failed turn is gone on with, as by `send`. */
