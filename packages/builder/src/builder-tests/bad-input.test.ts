@@ -147,6 +147,23 @@ describe('a damaged file', () => {
   );
 });
 
+describe('who waits for a run of which a state is damaged', () => {
+  it('is told so, and the run goes on once the file is restored', async () => {
+    await leaveWorkBehind();
+    const state = place('runs/1/main/logs/draft/continuation_state.json');
+    const whole = await readFile(state, 'utf8');
+    await writeFile(state, '{"half": ');
+    await using builder = await machine.build({ workflows: [one] });
+    const run = await builder.workflows.get({ iteration: '1', group: 'main' });
+    await expect(run.wait()).rejects.toMatchObject({ kind: 'state_unusable' });
+    await expect(builder.executions.wait('1~main~draft')).rejects.toMatchObject({
+      kind: 'state_unusable',
+    });
+    await writeFile(state, whole);
+    expect((await run.wait()).outcome).toBe('completed');
+  });
+});
+
 /** Whether what was damaged still stands in its folder, under whatever name. */
 async function isKept(file: string, content: string): Promise<boolean> {
   // What the secret and the addresses are for ends with them: they are made anew.

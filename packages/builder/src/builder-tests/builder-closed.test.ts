@@ -89,6 +89,38 @@ describe('a closed builder', () => {
   });
 });
 
+describe('who follows events', () => {
+  it.each(['run', 'execution', 'chat', 'builder'] as const)(
+    'of a %s comes to an end when the builder closes, whatever its own signal says',
+    async (whose) => {
+      const builder = await machine.build({ workflows: [one] });
+      const chat = await builder.chats.open({ agent: 'coder', chatId: 'c' });
+      const run = await builder.workflows.start({ workflow: 'one', iteration: '1' });
+      await run.wait();
+      const follow = new AbortController().signal;
+      const events = {
+        run: () => run.events({ follow }),
+        execution: () => builder.executions.events('1~main~draft', { follow }),
+        chat: () => chat.events({ follow }),
+        builder: () => builder.events('c', { follow }),
+      }[whose]();
+      let seen = 0;
+      let noteSeen = () => {};
+      const isSeen = new Promise<void>((resolve) => (noteSeen = resolve));
+      const following = (async () => {
+        for await (const _event of events) {
+          seen += 1;
+          noteSeen();
+        }
+      })();
+      await isSeen;
+      await builder.close();
+      await following;
+      expect(seen).toBeGreaterThan(0);
+    },
+  );
+});
+
 describe('a rejection nobody awaits', () => {
   it('of a chat turn does not end the process', async () => {
     const unhandled: unknown[] = [];

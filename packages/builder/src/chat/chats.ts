@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { checkMessage, type Message } from '@holdfast/agent';
 import { keys } from '../persistence/keys.js';
 import type { TerminalGroup } from '../terminals/terminal-group.js';
+import { untilEither } from '../until-either.js';
 import type { ChatContext } from './chat-context.js';
 import type { ChatDelivery, PostOptions } from './chat-delivery.js';
 import { UnknownAgentError, UnknownChatError } from './chat-error.js';
@@ -112,7 +113,11 @@ function createChat(context: ChatContext, chatId: string): Chat {
       checkPolicy(options.policy);
       return await postMessage(context, chatId, message, options);
     },
-    events: (options = {}) => iterateChatEvents(context.store, chatId, options),
+    events: ({ from, follow } = {}) =>
+      iterateChatEvents(context.store, chatId, {
+        from,
+        follow: untilEither(follow, context.closing),
+      }),
     terminals: async () => (await getChatView(context, chatId)).terminals,
     close: (options = {}) => {
       context.checkOpen();

@@ -1,3 +1,4 @@
+import { untilEither } from '../until-either.js';
 import type { ContinuationState } from '../workflow/continuation-state.js';
 import { readExecutionLog } from '../workflow/execution-log.js';
 import { changePhase } from '../workflow/phase-record.js';
@@ -37,9 +38,10 @@ export function createExecutions(context: ExecutionContext): Executions {
       await resumeExecution(context, executionId);
     },
     list: (run) => listStates(store, run),
-    events: async function* (executionId, options) {
+    events: async function* (executionId, { from, follow } = {}) {
       await getState(store, executionId);
-      yield* readExecutionLog(store, readExecutionId(executionId), options);
+      const until = untilEither(follow, context.closing);
+      yield* readExecutionLog(store, readExecutionId(executionId), { from, follow: until });
     },
   };
 }
@@ -53,7 +55,10 @@ async function startExecution(
   const executionId = executionIdOf(key);
   const known = await findState(store, key);
   if (known) return await goOn(context, known);
-  if (!context.agents.has(request.agent)) throw agentNotRegistered(executionId, request.agent);
+  const { agent } = request;
+  if (agent !== undefined && !context.agents.has(agent)) {
+    throw agentNotRegistered(executionId, agent);
+  }
   const stop = await findStop(store, { executionId, owner });
   if (stop !== undefined) throw new ExecutionStoppedError(executionId, stop);
   const parent = owner?.kind === 'execution' ? owner.executionId : undefined;

@@ -6,6 +6,8 @@ import type { SessionOwner } from '../executions/execution-owner.js';
 import type { ExecutionEventsOptions, Executions } from '../executions/executions.js';
 import { keys } from '../persistence/keys.js';
 import type { JsonValue } from '../persistence/store.js';
+import { untilEither } from '../until-either.js';
+import { checkRunStates } from './check-run-states.js';
 import type { ContinuationState } from './continuation-state.js';
 import { inspectLearningLock, type LearningLock, type LearningLockState } from './learning-lock.js';
 import { type RunEvent, readRunEvents } from './run-events.js';
@@ -36,7 +38,10 @@ export interface StartRun {
 export interface WorkflowRun extends RunKey {
   readonly runId: string;
   readonly view: () => Promise<RunView>;
-  /** Resolves once the run has ended, in whichever process; a failed one too: look at `outcome`. A TypeError once the builder was closed. */
+  /**
+   * Resolves once the run has ended, in whichever process; a failed one too: look at `outcome`. A `StateUnusableError` where the
+   * state of a step cannot be used: restore it, and the run goes on. A TypeError once the builder was closed.
+   */
   readonly wait: (options?: { readonly signal?: AbortSignal | undefined }) => Promise<RunView>;
   /** Fences every later start of its steps and interrupts what runs. */
   readonly stop: (reason: string) => Promise<void>;
@@ -140,7 +145,10 @@ function createWorkflowRun(
       context.checkOpen();
       return stopRun(context, executions, { run, reason });
     },
-    events: (options = {}) => readRunEvents(context.store, executions, { ...options, run }),
+    events: ({ cursor, follow } = {}) => {
+      const until = untilEither(follow, context.closing);
+      return readRunEvents(context.store, executions, { run, cursor, follow: until });
+    },
   };
 }
 
@@ -165,6 +173,8 @@ async function viewRun(
 
 /** How often a run of another process is looked at. */
 const LOOK_MS = 250;
+/** At every how manieth look its steps are looked at too. */
+const LOOKS_A_CHECK = 8;
 
 async function waitForRun(
   context: BuilderContext,
@@ -173,10 +183,13 @@ async function waitForRun(
 ): Promise<RunView> {
   const { closing, checkOpen } = context;
   const either = signal ? AbortSignal.any([signal, closing]) : closing;
-  for (;;) {
+  for (let look = 0; ; look += 1) {
     signal?.throwIfAborted();
     const record = await readRun(context.store, run);
     if (record?.outcome !== 'open') return await viewRun(context, executions, run);
+    if (look % LOOKS_A_CHECK === 0) {
+      await checkRunStates(context.store, run, context.workflows.get(record.workflowId));
+    }
     signal?.throwIfAborted();
     // Whoever waits on would keep its process alive for what nobody here drives any more.
     checkOpen();
