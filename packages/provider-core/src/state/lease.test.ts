@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -28,7 +28,7 @@ async function leaseFolder(): Promise<string> {
 async function take(dir: string): Promise<Lease> {
   const { lease, heldBy } = await acquireLease({ dir });
   if (!lease) throw new TypeError(`held by ${heldBy.pid}`);
-  onTestFinished(lease.release);
+  onTestFinished(() => lease[Symbol.asyncDispose]());
   return lease;
 }
 
@@ -75,6 +75,26 @@ describe('acquireLease', () => {
       tokens.push(lease.token);
     }
     expect(tokens).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('lets go as soon as that can be written, and hides no other error meanwhile', async () => {
+    const dir = await leaseFolder();
+    const lease = await take(dir);
+    await rename(dir, `${dir}.away`);
+    await writeFile(dir, 'no folder');
+    const act = async () => {
+      await using _lease = lease;
+      throw new TypeError('the work failed');
+    };
+    await expect(act()).rejects.toThrow(new TypeError('the work failed'));
+    await expect(lease.release()).rejects.toMatchObject({ kind: 'state_unusable' });
+    await rm(dir);
+    await rename(`${dir}.away`, dir);
+    expect(lease.isCurrent()).toBe(false);
+    await vi.waitFor(
+      async () => expect(await readLeaseOwner(dir)).toEqual({ state: 'free' }),
+      20_000,
+    );
   });
 
   it('is not current any more once released, and releases once', async () => {

@@ -118,15 +118,35 @@ function createLease(dir: string, token: number): Lease {
   });
   const release = () => {
     ticker[Symbol.dispose]();
-    released ??= releaseGeneration(dir, token);
+    released ??= releaseGeneration(dir, token).catch((error: unknown) => {
+      releaseLater(dir, token);
+      throw error;
+    });
     return released;
   };
   return {
     token,
     isCurrent: () => released === undefined && isNewest(dir, token),
     release,
-    [Symbol.asyncDispose]: release,
+    [Symbol.asyncDispose]: async () => {
+      // It is let go of as soon as that can be written; what was done under it ends as it ended.
+      await release().catch((error: unknown) => {
+        if (!isStateUnusable(error)) throw error;
+      });
+    },
   };
+}
+
+const RELEASE_RETRY_MS = 1_000;
+
+/** A full disk must not leave a lease with a living process that has no use for it. */
+function releaseLater(dir: string, token: number): void {
+  const ticker = startTicker(RELEASE_RETRY_MS, () => {
+    releaseGeneration(dir, token).then(
+      () => ticker[Symbol.dispose](),
+      () => {},
+    );
+  });
 }
 
 function isNewest(dir: string, token: number): boolean {

@@ -35,10 +35,16 @@ const WRITE_REASONS: Readonly<Record<string, StateUnusableReason>> = {
   EPERM: 'read_only',
 };
 
+const WHAT_TO_DO: Partial<Record<StateUnusableReason, string>> = {
+  full: ' Free some space there and try again.',
+  read_only: ' Make it writable and try again.',
+};
+
 function stateError(path: string, error: unknown, reason: StateUnusableReason): Error {
   // Only what the system said is wrapped: a defect of ours passes as it is.
   if (!(error instanceof Error) || errorCode(error) === undefined) return asError(error);
-  return new StateUnusableError(path, reason, `${error.message}.`, { cause: error });
+  const detail = `${error.message}.${WHAT_TO_DO[reason] ?? ''}`;
+  return new StateUnusableError(path, reason, detail, { cause: error });
 }
 
 function asError(error: unknown): Error {
