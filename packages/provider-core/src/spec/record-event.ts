@@ -42,6 +42,8 @@ export type RecordEvent =
       readonly backgroundWork: number;
       /** `background` for the end of a turn nobody asked for. */
       readonly origin?: 'user' | 'background' | undefined;
+      /** The record's row that says the answer, where another one tells that it is one. */
+      readonly rowId?: string | undefined;
       readonly nativeTurnId?: string | undefined;
     }
   | {

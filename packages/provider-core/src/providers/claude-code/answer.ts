@@ -1,6 +1,9 @@
 import type { Usage } from '../../spec/turn.js';
 import type { TranscriptRow } from './record.wire.js';
 
+/** By it a turn with a schema gives its answer. The CLI tells of it as of a tool; it is none. */
+export const STRUCTURED_ANSWER_TOOL = 'StructuredOutput';
+
 /** What a turn came to. */
 export interface Answer {
   readonly answer: string;

@@ -17,7 +17,7 @@ export const codingAdapter: CodingAdapter = {
 };
 
 function planCodingSession(request: CodingPlanRequest): CodingPlan {
-  const { role, workTree, scratch, bubblewrap } = request;
+  const { role, workTree, scratch, bubblewrap, outputSchema } = request;
   const mode = readMode(request);
   const namespace = bubblewrap === undefined ? undefined : planNamespace(bubblewrap, request);
   const temporaryFolder = namespace?.temporaryFolder ?? scratch;
@@ -27,6 +27,7 @@ function planCodingSession(request: CodingPlanRequest): CodingPlan {
       toolPolicy: POLICIES[mode](request),
       env: { TMPDIR: temporaryFolder, CLAUDE_CODE_TMPDIR: temporaryFolder },
       ...(namespace ? { launcher: namespace.launcher } : {}),
+      ...(outputSchema ? { outputSchema } : {}),
     },
     unenforced: namespace ? IN_NAMESPACE : WITHOUT_NAMESPACE[mode](request),
   };
@@ -66,6 +67,7 @@ const IN_NAMESPACE = [
   'commands may use the network',
   'commands may read every file of the user outside the hidden folders',
   'commands may signal other processes of the user',
+  'commands may change the files of the CLI and of its session',
 ];
 
 const FREE_COMMANDS = ['commands may write, read and reach all that the user may'];

@@ -1,6 +1,6 @@
 import type { RecordEvent } from '../../spec/record-event.js';
 import type { RecordReader } from '../../spec/typed-pane.js';
-import { readAnswer } from './answer.js';
+import { readAnswer, STRUCTURED_ANSWER_TOOL } from './answer.js';
 import { readApiError } from './api-error.js';
 import { readTranscriptRow, type TranscriptRow } from './record.wire.js';
 import { isTaskNotification, readContentText, readRowText } from './row-text.js';
@@ -181,11 +181,22 @@ function readTurnRow(
     return (owner) =>
       endTurn(owner, () => ({ type: 'turn_interrupted', nativeTurnId: owner.promptId }));
   }
+  if (row.attachment?.type === STRUCTURED_ANSWER) return readStructuredAnswer(row, tree);
   const events = readProgress(row, toolNames);
   if (form.ends === 'unmarked' && isFinal(row)) {
     return (owner) => [...events, ...endForNow(owner, () => readEnd(tree.listBranch(row), owner))];
   }
   return events.length > 0 ? () => events : undefined;
+}
+
+const STRUCTURED_ANSWER = 'structured_output';
+
+/** An answer that has a schema: a call of a tool that is none, whose input the CLI found to fit. The turn is over with it. */
+function readStructuredAnswer(row: TranscriptRow, tree: TranscriptTree): HeldRow['tell'] {
+  const said = { answer: JSON.stringify(row.attachment?.data ?? null) };
+  const place = row.parentUuid == null ? {} : { rowId: row.parentUuid };
+  return (owner) =>
+    endForNow(owner, () => ({ ...readEnd(tree.listBranch(row), owner), ...said, ...place }));
 }
 
 /** After these the CLI goes on by itself only when a hook makes it; after all others it always does. */
@@ -219,7 +230,10 @@ function endTurn(owner: MessageNode, read: () => RecordEvent): readonly RecordEv
   return [read()];
 }
 
-function readEnd(rows: readonly TranscriptRow[], owner: MessageNode): RecordEvent {
+function readEnd(
+  rows: readonly TranscriptRow[],
+  owner: MessageNode,
+): Extract<RecordEvent, { type: 'turn_ended' }> {
   return {
     type: 'turn_ended',
     ...readAnswer(rows),
@@ -258,10 +272,12 @@ function readProgress(
     }
     if (type === 'assistant' && block.type === 'tool_use' && block.id !== undefined) {
       toolNames.set(block.id, block.name ?? '');
+      if (block.name === STRUCTURED_ANSWER_TOOL) return [];
       return [{ type: 'tool_started', name: block.name ?? '', callId: block.id }];
     }
     const { tool_use_id: callId } = block;
     if (type !== 'user' || callId === undefined) return [];
-    return [{ type: 'tool_finished', name: toolNames.get(callId) ?? '', callId }];
+    const name = toolNames.get(callId) ?? '';
+    return name === STRUCTURED_ANSWER_TOOL ? [] : [{ type: 'tool_finished', name, callId }];
   });
 }

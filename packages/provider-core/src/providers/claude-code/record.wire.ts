@@ -46,6 +46,8 @@ const transcriptRow = z.looseObject({
       type: z.string(),
       prompt: content.optional().catch(undefined),
       source_uuid: z.string().optional().catch(undefined),
+      /** Of `structured_output`: the answer, in the form that was asked for. */
+      data: z.unknown().optional(),
     })
     .optional(),
   isApiErrorMessage: z.boolean().optional(),

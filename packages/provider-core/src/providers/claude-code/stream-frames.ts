@@ -1,5 +1,6 @@
 import type { RecordEvent } from '../../spec/record-event.js';
 import type { StreamSign } from '../../spec/stream-process.js';
+import { STRUCTURED_ANSWER_TOOL } from './answer.js';
 import { readApiError } from './api-error.js';
 import { readPermissionLevel } from './permission-modes.js';
 import { readStreamFrame, type StreamFrame } from './stream-frames.wire.js';
@@ -105,6 +106,7 @@ function readAssistant(frame: StreamFrame): readonly StreamSign[] {
       return [{ type: 'text', text: block.text, partial: false }];
     }
     if (block.type !== 'tool_use' || block.id === undefined) return [];
+    if (block.name === STRUCTURED_ANSWER_TOOL) return [];
     return [{ type: 'tool_started', name: block.name ?? '', callId: block.id }];
   });
   const signs = events.map((event): StreamSign => ({ type: 'record', event }));

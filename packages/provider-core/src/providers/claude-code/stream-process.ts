@@ -37,7 +37,7 @@ export function createStreamProcess({
 }: TypedPane): StreamProcess & WayClaims {
   return {
     kind: 'stream_process',
-    takes: ['launcher', 'toolPolicy.inherit'],
+    takes: ['launcher', 'outputSchema', 'toolPolicy.inherit'],
     capabilities,
     launch: launchAsStream,
     files: {
@@ -61,6 +61,7 @@ export function createStreamProcess({
 
 /** Plans the process; the hooks that only a pane needs are left out. */
 export function launchAsStream(request: LaunchRequest): LaunchPlan {
+  const { outputSchema } = request.config;
   return planLaunch(request, {
     args: [
       '--print',
@@ -73,9 +74,15 @@ export function launchAsStream(request: LaunchRequest): LaunchPlan {
       // Brings in the tools that ask somebody. Our hook answers for it: what waits there outlives us, a question here would not.
       '--permission-prompt-tool',
       'stdio',
+      ...(outputSchema ? ['--json-schema', writeSchema(outputSchema)] : []),
     ],
     env: { CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: '1' },
     // The first one only shows that hooks run at all.
     hookEvents: ['SessionStart', 'PreToolUse', 'PermissionRequest'],
   });
+}
+
+/** Without its dialect: a version refuses one that it does not know, or drops the whole schema in silence. */
+function writeSchema({ $schema: _, ...schema }: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(schema);
 }

@@ -160,7 +160,8 @@ async function followRecord(
     follower.countRow(line.value);
     const events: readonly RecordEvent[] = reader.push(line.value);
     for (const event of events) {
-      follower.ends.take(event, readRowId(line.value));
+      const rowId = event.type === 'turn_ended' ? event.rowId : undefined;
+      follower.ends.take(event, rowId ?? readRowId(line.value));
       context.logger.debug({ type: event.type }, 'record read');
     }
   }
