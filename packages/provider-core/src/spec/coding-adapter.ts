@@ -13,6 +13,8 @@ export interface CodingPlanRequest {
   readonly role: 'implement' | 'review';
   /** The rebuilt repository. A reviewer may not write here. */
   readonly workTree: string;
+  /** What the CLI's own git reads of it; nothing that the CLI starts may write here. */
+  readonly gitDir?: string | undefined;
   /** Empty at the start of a job; a reviewer's only writable place. */
   readonly scratch: string;
   /** Where an implementer may write, inside `workTree`. */

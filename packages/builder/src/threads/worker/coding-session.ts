@@ -72,6 +72,7 @@ function planRequestOf(job: ValidatedJob): Parameters<FoundCodingAdapter['adapte
   return {
     role,
     workTree: join(root, 'work'),
+    gitDir: join(root, 'repository.git'),
     scratch: join(root, 'scratch'),
     writableRoots: writablePathsOf(job),
     ownFolders: [join(root, 'state'), ...(cliHome === undefined ? [] : [cliHome])],

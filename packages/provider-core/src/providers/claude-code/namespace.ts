@@ -15,7 +15,7 @@ const PRIVATE_TMP = '/tmp';
  * them. No user of it holds a capability, so that no mount can be undone, and no other process of the user can be looked into.
  */
 export function planNamespace(bubblewrap: string, request: CodingPlanRequest): Namespace {
-  const { workTree, scratch, hiddenFolders, ownFolders } = request;
+  const { workTree, gitDir, scratch, hiddenFolders, ownFolders } = request;
   const writable = [
     scratch,
     ...ownFolders,
@@ -27,6 +27,7 @@ export function planNamespace(bubblewrap: string, request: CodingPlanRequest): N
     ...(isTmpFree ? [['--tmpfs', PRIVATE_TMP] as const] : []),
     ...hiddenFolders.map((path) => ['--tmpfs', path] as const),
     ['--ro-bind', workTree],
+    ...(gitDir === undefined ? [] : [['--ro-bind', gitDir] as const]),
     ...writable.map((path) => ['--bind', path] as const),
   ];
   return {
