@@ -1,7 +1,11 @@
 import { finishWhatIsOwed, type WorkflowDemoReport } from './demo/finish-what-is-owed.js';
+import { keepThreads } from './demo/keep-threads.js';
 import { type DemoReport, type Narrate, recallAfterLoss } from './demo/recall-after-loss.js';
+import { writeHead, writeRow } from './demo/threads-table.js';
 import { type CliUnderTest, readClisUnderTest } from './harness/cli-under-test.js';
 import { endWithCount, readCommandLine } from './harness/command-line.js';
+import { listPairs, namePair } from './threads/pairs.js';
+import type { Pair } from './threads/thread-bench.js';
 
 const CHAT_INTRODUCTION = `A chat learns a codeword. Then its service and its terminal are killed, and a new
 process asks for the codeword. Real CLIs, real tmux, a scripted model on loopback.
@@ -10,24 +14,52 @@ const WORKFLOW_INTRODUCTION = `A step passes its validation and waits for the le
 builder are killed, and a new builder finishes what is owed. Real CLIs, real tmux, a scripted model on loopback.
 `;
 
+const THREADS_INTRODUCTION = `An implementer and a reviewer keep a conversation each over a stage: findings go back, the change
+is accepted, both are closed, and the next stage begins anew. Each job runs in a process of its own, and each service is
+killed after its job. Real CLIs, a scripted model on loopback.
+`;
+
 /**
  * Shows that a chat outlives its service and its terminal, on the real CLIs: no account, no network, a scripted model on
- * this machine in place of the vendor's. `demo workflow` shows a workflow that finishes what it owes. `--json` prints one
- * object for each CLI.
+ * this machine in place of the vendor's. `demo workflow` shows a workflow that finishes what it owes, `demo threads` two
+ * coding stages. `--json` prints one object for each CLI, or for each pair of CLIs.
  */
-const [subject] = process.argv.slice(2).filter((arg) => !arg.startsWith('-'));
+const SUBJECTS = { workflow: WORKFLOW_INTRODUCTION, threads: THREADS_INTRODUCTION };
+const subject = process.argv.slice(2).find((arg) => arg === 'workflow' || arg === 'threads');
 const isOfWorkflow = subject === 'workflow';
-if (isOfWorkflow) process.argv.splice(process.argv.indexOf('workflow'), 1);
+if (subject) process.argv.splice(process.argv.indexOf(subject), 1);
 const options = readCommandLine();
 const clis = await readClisUnderTest({
   provider: options.provider,
   cliVersion: options['cli-version'],
 });
-let failed = 0;
-if (!options.json) console.log(isOfWorkflow ? WORKFLOW_INTRODUCTION : CHAT_INTRODUCTION);
-for (const cli of clis) failed += (await show(cli)) ? 0 : 1;
-if (options.json) process.exitCode = failed === 0 ? 0 : 1;
-else endWithCount({ passed: clis.length - failed, failed });
+if (!options.json) console.log(subject ? SUBJECTS[subject] : CHAT_INTRODUCTION);
+const shown: boolean[] = [];
+if (subject === 'threads') for (const pair of listPairs(clis)) shown.push(await showThreads(pair));
+else for (const cli of clis) shown.push(await show(cli));
+const failed = shown.filter((isGood) => !isGood).length;
+if (options.json) process.exitCode = failed === 0 && shown.length > 0 ? 0 : 1;
+else endWithCount({ passed: shown.length - failed, failed });
+
+async function showThreads(pair: Pair): Promise<boolean> {
+  const print = (line: string) => {
+    if (!options.json) console.log(line);
+  };
+  print(`${namePair(pair)}\n${writeHead()}`);
+  try {
+    const report = await keepThreads(pair, (row) => print(writeRow(row)));
+    if (options.json) console.log(JSON.stringify(report));
+    for (const { name, passed, seen } of report.checks) {
+      print(`  ${passed ? 'holds  ' : 'FAILED '} ${name}${passed ? '' : `: ${seen}`}`);
+    }
+    const isGood = report.checks.every(({ passed }) => passed);
+    print(`  ${isGood ? 'held fast' : 'FAILED'}\n`);
+    return isGood;
+  } catch (error) {
+    process.stderr.write(`${namePair(pair)}: ${String(error)}\n`);
+    return false;
+  }
+}
 
 async function show(cli: CliUnderTest): Promise<boolean> {
   const narrate = (what: string, text: string) => {
