@@ -3,6 +3,7 @@ import type { AgentSource } from './agents.js';
 import type { JobEngine } from './engine/job-engine.js';
 import type { NotificationHandler } from './notifications/notification.js';
 import type { Store } from './persistence/store.js';
+import type { CodingOptions } from './threads/coding-options.js';
 import type { WorkflowDefinition } from './workflow/workflow-definition.js';
 
 /** What a builder is made of. */
@@ -21,6 +22,8 @@ export interface BuilderOptions {
   readonly onApproval?: ApprovalHandler | undefined;
   /** Waits for the turn that runs in a notification's session, when absent, or puts the text into it. */
   readonly notifyBusySessions?: 'wait' | 'steer' | undefined;
+  /** Runs coding jobs, in worker processes of their own; none can be submitted when absent. */
+  readonly coding?: CodingOptions | undefined;
   /** Our own over `store` when absent. Whoever hands one in stops it. */
   readonly engine?: JobEngine | undefined;
   /** Plain files in `dataDir` when absent. Whoever hands one in disposes of it. */
@@ -34,12 +37,19 @@ export function checkBuilderOptions({
   agents,
   workflows = [],
   subAgents = [],
+  coding,
+  store,
 }: BuilderOptions): void {
   if (typeof dataDir !== 'string' || dataDir.trim() === '') {
     throw new TypeError('dataDir must be a path.');
   }
   if (typeof agents !== 'object' || agents === null) {
     throw new TypeError('agents must be a record from id to agent options.');
+  }
+  if (coding && store) {
+    throw new TypeError(
+      'coding needs the files in dataDir, which its workers open: give no store.',
+    );
   }
   const ids = workflows.map(({ id }) => id);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);

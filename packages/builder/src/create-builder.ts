@@ -21,7 +21,7 @@ import {
   NOTIFICATION_QUEUE,
   type Notifications,
 } from './notifications/notifications.js';
-import { createOutbox, type Outbox } from './notifications/outbox.js';
+import { createOutbox } from './notifications/outbox.js';
 import { prepareStore } from './persistence/data-format.js';
 import { createFileStore } from './persistence/file-store.js';
 import type { Store } from './persistence/store.js';
@@ -29,6 +29,9 @@ import { createSubAgentBridge } from './sub-agents/sub-agent-bridge.js';
 import { createReaper } from './terminals/reaper.js';
 import { createTerminalOwners } from './terminals/terminal-owners.js';
 import { createTerminals, type Terminals } from './terminals/terminals.js';
+import type { CodingThreads } from './threads/coding-threads.js';
+import { createCodingThreads, refuseCodingThreads } from './threads/create-coding-threads.js';
+import type { CodingRecovery } from './threads/scheduling/recover-jobs.js';
 import { createRunHandler } from './workflow/drive-run.js';
 import { recoverExecutions } from './workflow/recover-executions.js';
 import type { ExecutionRecovery } from './workflow/recovery-report.js';
@@ -43,6 +46,8 @@ export interface Builder extends AsyncDisposable {
   readonly executions: Executions;
   /** The durable outbox: what is still to be told, and what was given up. */
   readonly notifications: Notifications;
+  /** Coding jobs, threads and stages. Without `coding` in the options each call is refused with a TypeError. */
+  readonly threads: CodingThreads;
   /** The terminals of each chat, current and previous. Observations only. */
   readonly terminals: Terminals;
   /** The log of one chat from a sequence number on; with `follow`, further events as they come. */
@@ -63,6 +68,8 @@ export interface RecoveryReport {
   readonly executions: ExecutionRecovery;
   /** What a full walk found, on the first start in a data directory; later ones read the open jobs alone. */
   readonly walk?: WalkReport | undefined;
+  /** Coding jobs that were found open, where the builder runs such. */
+  readonly coding?: CodingRecovery | undefined;
   /** Every open job: runs, executions and inboxes that this builder goes on with, and those it left alone. */
   readonly jobs: EngineReport;
 }
@@ -76,7 +83,7 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
   const store = options.store ?? createFileStore(options);
   await prepareStore(store);
   const parts = composeBuilder(options, store);
-  const { context, outbox, bridge, executions, closing } = parts;
+  const { context, outbox, bridge, executions, closing, coding } = parts;
   const reaper = createReaper({
     ...context,
     owners: createTerminalOwners(context),
@@ -95,7 +102,7 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
     throw error;
   });
   const chats = createChats(context);
-  tidyBeside(context, outbox, recovery.walk === undefined);
+  tidyBeside(parts, recovery.walk === undefined);
   reaper.start();
   return {
     chats,
@@ -104,6 +111,7 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
     close,
     workflows: createWorkflows(context, executions),
     notifications: createNotifications(outbox, context),
+    threads: coding?.threads ?? refuseCodingThreads(),
     terminals: createTerminals(context),
     events: async function* (chatId, eventsOptions) {
       yield* (await chats.get(chatId)).events(eventsOptions);
@@ -117,16 +125,19 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
 }
 
 /** Begins the work of a builder, with what others left. */
-async function recover({ context, bridge }: ReturnType<typeof composeBuilder>) {
+async function recover({ context, bridge, coding }: BuilderParts) {
   await bridge.start();
   const walk = await walkOnce(context);
   return {
     walk,
     ...(await recoverChats(context)),
     executions: await recoverExecutions(context),
+    coding: await coding?.recover(),
     jobs: await context.engine.start(),
   };
 }
+
+type BuilderParts = ReturnType<typeof composeBuilder>;
 
 /** Every part of a builder, each with what it needs of the others; nothing runs yet. */
 function composeBuilder(options: BuilderOptions, store: Store) {
@@ -159,16 +170,24 @@ function composeBuilder(options: BuilderOptions, store: Store) {
   engine.handle(RUNS_QUEUE, createRunHandler({ context, executions, outbox }), bounds);
   engine.handle(CHATS_QUEUE, (job, { signal }) => drainChatInbox(context, job.id, signal));
   engine.handle(NOTIFICATION_QUEUE, createNotificationJob(outbox));
-  return { context, outbox, bridge, executions, closing };
+  const coding =
+    options.coding &&
+    createCodingThreads({
+      ...context,
+      ...{ dataDir: options.dataDir, options: options.coding },
+    });
+  return { context, outbox, bridge, executions, closing, coding };
 }
 
 /** What nobody waits for: the full walk as repair, and old notifications. */
-function tidyBeside(context: BuilderContext, outbox: Outbox, withWalk: boolean): void {
+function tidyBeside({ context, outbox, coding }: BuilderParts, withWalk: boolean): void {
   const { closing, logger } = context;
+  const warn = (what: string) => (error: unknown) => {
+    if (!closing.aborted) logger?.warn({ err: error }, what);
+  };
   if (withWalk) void walkBeside(context, closing);
-  outbox.prune(closing).catch((error: unknown) => {
-    if (!closing.aborted) logger?.warn({ err: error }, 'old notifications not pruned');
-  });
+  outbox.prune(closing).catch(warn('old notifications not pruned'));
+  coding?.tidy().catch(warn('old coding jobs and threads not tidied'));
 }
 
 function withApprovals(agent: AgentOptions, { onApproval }: BuilderOptions): AgentOptions {

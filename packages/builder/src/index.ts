@@ -76,6 +76,67 @@ export type {
   TerminalView,
 } from './terminals/terminals.js';
 export type {
+  AdvisoryUsage,
+  CodingJobInput,
+  CodingOutcome,
+  CodingPatch,
+  CodingRequest,
+  CodingRole,
+  Finding,
+  ImplementationArtifact,
+  Remediation,
+  RepositoryBundle,
+  ReviewInput,
+  ReviewResult,
+  Sha256,
+  ThreadDirective,
+  ThreadReceipt,
+  ValidationEvidence,
+} from './threads/coding-job.js';
+export type { CodingOptions, CodingRunnerOptions } from './threads/coding-options.js';
+export {
+  CodingThreadError,
+  type CodingThreadErrorDetails,
+  type CodingThreadErrorKind,
+  isCodingThreadError,
+  type RetryClass,
+} from './threads/coding-thread-error.js';
+export type { CodingThreads, ThreadAddress, ThreadVerdict } from './threads/coding-threads.js';
+export { digestOfJson } from './threads/contract/canonical-json.js';
+export { extractReceipt } from './threads/contract/extract-receipt.js';
+export type { FindingLedger, LedgerEntry } from './threads/contract/finding-ledger.js';
+export { checkPublication, type Publication } from './threads/contract/publish-gate.js';
+export type { ThreadOwner } from './threads/contract/thread-scope.js';
+export type {
+  CodingJobHandle,
+  CodingJobState,
+  CodingJobs,
+  CodingJobView,
+  SubmitCodingJob,
+} from './threads/scheduling/coding-jobs.js';
+export type {
+  CodingStage,
+  RunStage,
+  StageAgent,
+  StageOutcome,
+  StageThreadEnd,
+} from './threads/stages/coding-stage.js';
+export {
+  CodingStageError,
+  type CodingStageErrorDetails,
+  type CodingStageErrorReason,
+  isCodingStageError,
+} from './threads/stages/stage-error.js';
+export type { ThreadNote, ThreadOperation, ThreadState } from './threads/store/thread-record.js';
+export type { ThreadView } from './threads/store/thread-view.js';
+export type {
+  SecretReference,
+  WorkerCli,
+  WorkerEnd,
+  WorkerError,
+  WorkerPolicy,
+} from './threads/worker/worker-spec.js';
+export type {
   ContinuationState,
   ExecutionOutcome,
   PhaseRecord,
