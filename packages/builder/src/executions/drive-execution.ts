@@ -9,6 +9,7 @@ import { type FoundStep, findStep, isPostStep, listOwedPhases } from '../workflo
 import { changePhase, owePhases } from '../workflow/phase-record.js';
 import { isSettled, PHASES, type Phase } from '../workflow/phases.js';
 import { DEFAULT_LOCK } from '../workflow/with-learning-lock.js';
+import { isCodingStep } from '../workflow/workflow-definition.js';
 import { UnknownWorkflowError } from '../workflow/workflow-error.js';
 import { agentNotRegistered } from './create-execution-agent.js';
 import { listOpenChildren } from './execution-children.js';
@@ -20,6 +21,7 @@ import { type LiveExecution, openExecution } from './live-execution.js';
 import { createState } from './open-state.js';
 import { type PhaseRun, recordOf } from './phase-run.js';
 import { runAutoNotification } from './run-auto-notification.js';
+import { cancelCodingStep } from './run-coding-step.js';
 import { runMainExecution } from './run-main-execution.js';
 import { runPostStep } from './run-post-step.js';
 import { runPreValidation } from './run-pre-validation.js';
@@ -153,6 +155,7 @@ async function follow(
       return undefined;
     case 'skip': {
       const why = next.because === 'stopped' ? stop : undefined;
+      if (why !== undefined) await cancelCodingStep({ context: request.context, live, found }, why);
       await skipPhases(live, { step: found.step, phases: next.phases, stop: why });
       return undefined;
     }
@@ -238,7 +241,7 @@ function findMissing(
   if (found.state === 'unknown') {
     return later(context, new UnknownWorkflowError(workflowId ?? '').message);
   }
-  if (agent === undefined || !context.agents.has(agent)) {
+  if (!isCodingStep(found.step) && (agent === undefined || !context.agents.has(agent))) {
     return later(context, agentNotRegistered(executionId, agent ?? '(none is named)').message);
   }
   const isAsked = (live.state.phases[phase]?.turns.length ?? 0) > 0;

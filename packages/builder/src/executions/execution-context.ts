@@ -1,5 +1,7 @@
 import { type Clock, systemClock } from '@holdfast/agent';
 import type { BuilderContext } from '../builder-context.js';
+import type { CodingJobs } from '../threads/scheduling/coding-jobs.js';
+import type { CodingStages } from '../threads/stages/coding-stage.js';
 import { createExecutionNotices, type ExecutionNotices } from './execution-notices.js';
 
 /** The queue in which executions are driven. Without a bound: a step waits in it for its own children. */
@@ -13,6 +15,13 @@ export interface ExecutionContext
   > {
   readonly clock: Clock;
   readonly notices: ExecutionNotices;
+  /** Where coding steps do their work; absent where the builder was given no runners. */
+  readonly coding?: StepCoding | undefined;
+}
+
+/** What a coding step needs of the builder's coding threads. */
+export interface StepCoding extends Pick<CodingJobs, 'submit' | 'find'> {
+  readonly runStage: CodingStages['run'];
 }
 
 /** What {@link createExecutionContext} is given. */
@@ -29,8 +38,9 @@ export function createExecutionContext({
   logger,
   closing,
   checkOpen,
+  coding,
   clock = systemClock,
 }: ExecutionContextOptions): ExecutionContext {
   const notices = createExecutionNotices();
-  return { store, engine, agents, workflows, logger, closing, checkOpen, clock, notices };
+  return { store, engine, agents, workflows, logger, closing, checkOpen, coding, clock, notices };
 }

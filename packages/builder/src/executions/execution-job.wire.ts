@@ -11,7 +11,7 @@ const owner = z.union([
 
 const requestCodec = snakeCaseCodec({
   owner_kind: z.enum(OWNER_KINDS),
-  agent: z.string(),
+  agent: z.string().optional(),
   prompt: z.string().optional(),
   workflow_id: z.string().optional(),
   owner: owner.optional(),

@@ -8,7 +8,8 @@ import type { SessionOwner } from './execution-owner.js';
 export interface StartExecution {
   readonly key: ExecutionKey;
   readonly ownerKind: OwnerKind;
-  readonly agent: string;
+  /** Absent for a coding step, which has no session of its own. */
+  readonly agent?: string | undefined;
   /** The one message of a sub-agent or background agent. A workflow's step takes its messages from the definition. */
   readonly prompt?: string | undefined;
   /** The workflow whose definition of the step `key.step` says what is owed. */

@@ -1,9 +1,10 @@
 import type { PhaseTurn } from '../workflow/continuation-state.js';
 import { completePhase } from '../workflow/phase-record.js';
-import type { Prompt, StepDefinition } from '../workflow/workflow-definition.js';
+import { isCodingStep, type Prompt, type StepDefinition } from '../workflow/workflow-definition.js';
 import { ChildFailedError } from '../workflow/workflow-error.js';
 import { listChildren, listOpenChildren, waitForEnd } from './execution-children.js';
 import { addTurn, type PhaseRun, recordOf, runTurn, waitingSignal } from './phase-run.js';
+import { runCodingStep } from './run-coding-step.js';
 import { startSubStep } from './start-sub-step.js';
 
 /**
@@ -25,6 +26,7 @@ export async function runMainExecution(run: PhaseRun): Promise<void> {
 }
 
 async function runOwnTurns(run: PhaseRun): Promise<void> {
+  if (isCodingStep(run.found.step)) return await runCodingStep(run, run.found.step);
   for (let turn = await findNextTurn(run); turn; turn = await findNextTurn(run)) {
     await runTurn(run, turn);
   }
@@ -43,7 +45,7 @@ async function findNextTurn(run: PhaseRun): Promise<PhaseTurn | undefined> {
 }
 
 function listPrompts(step: StepDefinition | undefined): readonly Prompt[] {
-  if (!step) return [];
+  if (!step || isCodingStep(step)) return [];
   const { prompt } = step;
   return typeof prompt === 'string' || typeof prompt === 'function' ? [prompt] : prompt;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ContinuationState, PhaseTurn } from '../workflow/continuation-state.js';
 import { listOwedPhases } from '../workflow/phase-plan.js';
 import { changePhase, completePhase, owePhases } from '../workflow/phase-record.js';
+import { isCodingStep } from '../workflow/workflow-definition.js';
 import { ValidationFailedError } from '../workflow/workflow-error.js';
 import { type PhaseRun, stepContextOf } from './phase-run.js';
 
@@ -19,7 +20,9 @@ export async function runPreValidation(run: PhaseRun): Promise<void> {
     : { passed: true as const };
   if (verdict.passed) return await pass(run, answer);
   const sent = countFeedback(run.live.state);
-  if (sent >= (step?.maxFeedback ?? DEFAULT_MAX_FEEDBACK)) {
+  // A coding step has no session that could take the feedback.
+  const most = isCodingStep(step) ? 0 : (step?.maxFeedback ?? DEFAULT_MAX_FEEDBACK);
+  if (sent >= most) {
     throw new ValidationFailedError(verdict.feedback);
   }
   await sendBack(run, verdict.feedback);

@@ -1,4 +1,6 @@
 import { isContinuationError, isTurnError, type TurnError } from '@holdfast/agent';
+import { isCodingThreadError } from '../threads/coding-thread-error.js';
+import { isCodingStageError } from '../threads/stages/stage-error.js';
 import type { Suspension } from './continuation-state.js';
 import { isWorkflowError } from './workflow-error.js';
 
@@ -17,6 +19,8 @@ export type FailureVerdict =
 export function judgeFailure(error: unknown): FailureVerdict {
   if (isContinuationError(error)) return { type: 'fail' };
   if (isTurnError(error)) return judgeTurnError(error);
+  if (isCodingThreadError(error)) return { type: error.retry === 'same' ? 'retry' : 'fail' };
+  if (isCodingStageError(error)) return { type: error.isFinal ? 'fail' : 'retry' };
   // Of ours, all that can come from within a phase are final.
   return isWorkflowError(error) ? { type: 'fail' } : { type: 'retry' };
 }

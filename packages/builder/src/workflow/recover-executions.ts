@@ -16,6 +16,7 @@ import { isSettled, PHASES, type Phase } from './phases.js';
 import type { ExecutionRecovery, Verdict } from './recovery-report.js';
 import { glanceAtState, type StateGlance } from './state-glance.wire.js';
 import { upgradeState } from './upgrade-schema-1.js';
+import { isCodingStep } from './workflow-definition.js';
 
 /** What recovery needs of a builder. */
 export type RecoveryContext = Pick<
@@ -215,11 +216,12 @@ function judge(
   const known = { executionId, createdAt, phase };
   if (outcome !== 'open') return { ...known, why: `it is ${outcome}, and only its job is left` };
   const needsSession = phase !== 'auto_notification';
-  if (needsSession && findStep(workflows, state).state === 'unknown') {
+  const found = findStep(workflows, state);
+  if (needsSession && found.state === 'unknown') {
     const why = `the step or the workflow ${workflowId} is not registered`;
     return { ...known, reason: 'unknown_workflow', why };
   }
-  if (needsSession && !agents.has(agent)) {
+  if (needsSession && !isCodingStep(found.step) && !agents.has(agent)) {
     return { ...known, reason: 'unregistered_agent', why: `the agent ${agent} is not registered` };
   }
   if (job?.state === 'parked') return { ...known, reason: 'parked', why: job.reason ?? 'parked' };

@@ -11,13 +11,13 @@ import type { ContinuationState } from '../../workflow/continuation-state.js';
 import { decodeContinuationState } from '../../workflow/continuation-state.wire.js';
 import {
   defineWorkflow,
-  type StepDefinition,
+  type PromptStep,
   type WorkflowDefinition,
 } from '../../workflow/workflow-definition.js';
 import type { WorkflowEvent } from '../../workflow/workflow-event.js';
 import { createExecutions } from '../create-executions.js';
 import { createExecutionHandler } from '../drive-execution.js';
-import { createExecutionContext } from '../execution-context.js';
+import { createExecutionContext, type StepCoding } from '../execution-context.js';
 import { createSessionTurns } from '../create-session-turns.js';
 import { createTestClock, MemoryEngine } from './memory-engine.js';
 
@@ -33,7 +33,7 @@ export const start = {
 } as const;
 
 /** A workflow of one step. */
-export function workflowOf(step: Partial<StepDefinition>): WorkflowDefinition {
+export function workflowOf(step: Partial<PromptStep>): WorkflowDefinition {
   return defineWorkflow({
     id: 'report',
     steps: [{ id: 'draft', agent: 'coder', prompt: 'write', ...step }],
@@ -101,6 +101,7 @@ interface ServiceOptions {
   readonly agents?: readonly string[];
   /** A store in files when absent. */
   readonly store?: Store;
+  readonly coding?: StepCoding;
 }
 
 /** One process of a service on a machine. */
@@ -147,6 +148,7 @@ export function createService(machine: Machine, options: ServiceOptions = {}) {
     closing: engine.signal.signal,
     checkOpen: () => {},
     clock,
+    coding: options.coding,
   });
   const told: Notification[] = [];
   const sessions = createSessionTurns(context, async () => {

@@ -9,7 +9,8 @@ import type { CodingJobHandle, CodingJobs, SubmitCodingJob } from '../../schedul
 import type { OpenThread } from '../../store/open-thread.js';
 import type { ThreadResult } from '../../store/thread-record.js';
 import { createThreadStore } from '../../store/thread-store.js';
-import type { WorkerEnd, WorkerError } from '../../worker/worker-spec.js';
+import { describeWorkerError, restoreWorkerError } from '../../worker/worker-error.js';
+import type { WorkerEnd } from '../../worker/worker-spec.js';
 
 /** Where a scripted worker is lost; nobody hears of it again. */
 export type LostAt = 'opened' | 'claimed' | 'submitted' | 'validated' | 'committed';
@@ -112,7 +113,9 @@ export class ScriptedJobs implements CodingJobs {
         if (!job.end) await aborted(signal ? AbortSignal.any([signal, job.ended.signal]) : job.ended.signal);
         signal?.throwIfAborted();
         if (job.end?.class === 'success') return job.end.outcome;
-        throw new CodingThreadError('execution_unknown', 'see its end');
+        if (job.end?.class === 'failed') throw restoreWorkerError(job.end.error);
+        const kind = job.end?.class === 'cancelled' ? 'job_cancelled' : 'execution_unknown';
+        throw new CodingThreadError(kind, 'see its end');
       },
       acknowledge: async () => {
         job.acknowledged = true;
@@ -136,7 +139,7 @@ export class ScriptedJobs implements CodingJobs {
     try {
       return await this.#act(job, act);
     } catch (error) {
-      if (isCodingThreadError(error)) return { class: 'failed', error: workerError(error) };
+      if (isCodingThreadError(error)) return { class: 'failed', error: describeWorkerError(error) };
       throw error;
     }
   }
@@ -250,14 +253,9 @@ function findingOf(findingId: string): Finding {
   return { ...found, findingId };
 }
 
-function workerError(error: CodingThreadError): WorkerError {
-  const { kind, message, retry } = error;
-  return { kind, family: 'coding_thread', message, retry, json: null };
-}
-
 /** A job in one line: who, how, and what it was given. */
 function describeJob({ coding }: CodingJobInput): string {
-  const { thread, reviewInput, remediation, nativeModel, role } = coding;
+  const { thread, reviewInput, remediation, nativeModel, role = 'implement' } = coding;
   const who = nativeModel === 'final' ? 'final' : role;
   const given = [
     reviewInput && `candidate ${lineOf(reviewInput.candidatePatch)}`,
