@@ -17,6 +17,8 @@ export interface CodingOptions {
   readonly git?: string | undefined;
   /** Absolute path of bubblewrap; found on PATH when absent, and no namespace is made where there is none. */
   readonly bubblewrap?: string | undefined;
+  /** Absolute path of the program of the workers; the installed one when absent. For tests that make one fail. */
+  readonly workerFile?: string | undefined;
 }
 
 /** One runner: an adapter with its CLI, its policy and its homes. Jobs with a directive are pinned to one by its id. */

@@ -34,16 +34,16 @@ export class CommandInbox {
     this.#wake();
   }
 
-  /** The next command other than a cancel; `undefined` once it is cancelled. */
+  /** The next command other than a cancel; `undefined` once it is cancelled and all that came before was given. */
   async next(): Promise<WorkerCommand | undefined> {
-    while (!this.signal.aborted) {
+    for (;;) {
       const command = this.#waiting.shift();
       if (command) return command;
+      if (this.signal.aborted) return undefined;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
-    return undefined;
   }
 
   async #read(input: AsyncIterable<Uint8Array>): Promise<void> {

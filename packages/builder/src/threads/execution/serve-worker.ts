@@ -76,7 +76,7 @@ async function serveJob(
   options: ServeWorkerOptions,
 ): Promise<WorkerEnd> {
   const start = await inbox.next();
-  if (!start) return { class: 'cancelled', reason: inbox.reason };
+  if (!start || inbox.signal.aborted) return { class: 'cancelled', reason: inbox.reason };
   const fault = judgeStart(start, options.capabilities);
   if (fault) return failed(fault);
   if (start.type !== 'start') throw new Error('unreachable: judged to be a start');

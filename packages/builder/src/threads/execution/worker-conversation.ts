@@ -15,8 +15,9 @@ const EXIT_MS = 10_000;
 const LEFTOVER_GRACE_MS = 1_000;
 /** How long the rest of the output may take to come once nobody is left who could write it. */
 const DRAIN_MS = 5_000;
-/** How often is looked whether the deadline was put off. */
+/** How often is looked whether the deadline was put off, and by how much for the worker to be told. */
 const DEADLINE_POLL_MS = 500;
+const RENEW_MS = 5_000;
 
 /** What a conversation with a worker is about. */
 export interface ConversationParts {
@@ -141,7 +142,7 @@ export class WorkerConversation {
     for (;;) {
       const at = run.deadlineAt();
       const leftMs = at - clock.now();
-      if (at !== told && this.#isStarted && leftMs > 0) {
+      if (this.#isStarted && at - told >= RENEW_MS) {
         worker.tell({ type: 'renew', deadlineMs: Math.floor(leftMs) });
         told = at;
       }

@@ -1,6 +1,7 @@
 import { type Clock, type Logger, runProcessForBytes, systemClock } from '@holdfast/agent';
 import type { Sha256 } from '../coding-job.js';
 import { CodingThreadError } from '../coding-thread-error.js';
+import { endOrphans } from './end-orphans.js';
 import { allowedEnvironment } from './worker-environment.js';
 import { digestWorkerFile, findWorkerFile } from './worker-file.js';
 
@@ -39,6 +40,7 @@ export function openWorkerPlace({
 }: CodingWorkersOptions): WorkerPlace {
   const admitted = digestWorkerFile(workerFile).catch(() => undefined);
   const known = new Map<string, Sha256>();
+  let isTidied = false;
   const checkFile = async () => {
     const [first, now] = await Promise.all([
       admitted,
@@ -54,6 +56,9 @@ export function openWorkerPlace({
     graceMs,
     environment,
     capabilityDigest: async (adapterId) => {
+      // Beside the work: a thread that a hanging worker holds is refused as busy until then.
+      if (!isTidied) void tidy(clock, logger);
+      isTidied = true;
       await checkFile();
       const digest =
         known.get(adapterId) ?? (await askCapabilities({ workerFile, adapterId, environment }));
@@ -61,6 +66,15 @@ export function openWorkerPlace({
       return digest;
     },
   };
+}
+
+async function tidy(clock: Clock, logger: Logger | undefined): Promise<void> {
+  try {
+    const count = await endOrphans(clock);
+    if (count > 0) logger?.warn({ count }, 'workers of dead hosts were ended');
+  } catch (error) {
+    logger?.error({ err: error }, 'workers of dead hosts could not be ended');
+  }
 }
 
 async function askCapabilities({
