@@ -26,7 +26,7 @@ export interface CodingProcess {
   readonly kill: () => Promise<void>;
 }
 
-const program = fileURLToPath(new URL('./coding-service.js', import.meta.url));
+const program = fileURLToPath(new URL('./coding-host.js', import.meta.url));
 
 /** How long one job may take; a person's own CLI thinks longer than a scripted model. */
 const DEADLINE_MS = 300_000;
