@@ -21,10 +21,12 @@ export {
   type SessionDiagnosis,
   type ToolDiagnosis,
 } from './continuation/diagnose.js';
+export { findForeignPayer } from './continuation/find-foreign-payer.js';
 export {
   inspectCodingAgentSession,
   type SessionInspection,
 } from './continuation/inspect-session.js';
+export { inspectCodingAgentTurn, type TurnInspection } from './continuation/inspect-turn.js';
 export { type OutgoingMessage, outgoingMessage } from './continuation/outgoing-message.js';
 export { stableDigests } from './continuation/stable-digests.js';
 export { type StartRequest, startCodingAgentSession } from './continuation/start-session.js';

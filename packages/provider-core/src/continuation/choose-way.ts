@@ -32,17 +32,24 @@ export async function listCandidates(
   const there = wanted.filter((way) => declarationOf(definition, way));
   const [first, ...rest] = there.filter((way) => takesConfig(definition, way, config));
   if (first) return [first, ...rest];
-  if (there.length > 0) {
-    throw new TypeError(
-      `${definition.displayName} cannot be launched with config.${findOptionsNotTaken(definition, config)[0] ?? 'options'} in this way (${there.join(', ')}).`,
-    );
-  }
+  if (there.length > 0) throw optionsNotTaken(definition, config, there);
   throw new NonContinuableError(
     definition.id,
     'transport',
     choice === 'auto'
       ? 'tmux is not installed, and it has no other way'
       : `${choice} is not claimed${processLifetime === 'turn' ? ' with a process for each turn' : ''}`,
+  );
+}
+
+function optionsNotTaken(
+  definition: ProviderDefinition,
+  config: SessionConfig,
+  ways: readonly Way[],
+): TypeError {
+  const options = findOptionsNotTaken(definition, config, ways).map((name) => `config.${name}`);
+  return new TypeError(
+    `${definition.displayName} cannot be launched with ${options.join(' and ')} in this way (${ways.join(', ')}).`,
   );
 }
 

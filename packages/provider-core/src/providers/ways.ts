@@ -59,12 +59,12 @@ export function takesConfig(
   return launchOptionsOf(config).every((option) => taken.includes(option));
 }
 
-/** The options of a config that stand in the way of every way; none when some way takes them all. */
+/** The options of a config that none of the ways takes, or not with the others; none when some way takes them all. */
 export function findOptionsNotTaken(
   definition: Pick<ProviderDefinition, 'transports'>,
   config: SessionConfig,
+  ways: readonly Way[] = listWays(definition),
 ): readonly LaunchOption[] {
-  const ways = listWays(definition);
   if (ways.some((way) => takesConfig(definition, way, config))) return [];
   const given = launchOptionsOf(config);
   const taken = (option: LaunchOption) =>

@@ -38,6 +38,17 @@ export interface CodingPlan {
   readonly unenforced: readonly string[];
 }
 
+/** Where the CLI's own settings say who pays. */
+export interface PayerSettings {
+  /** Below the CLI's home. */
+  readonly file: string;
+  /** The setting, by its name, that has another than the CLI's login pay or answer; absent where none does. */
+  readonly findForeignPayer: (
+    settings: string,
+    launch: { readonly hasEndpoint: boolean },
+  ) => string | undefined;
+}
+
 /** How a provider's CLI is driven for coding jobs: data and one pure function, as everything a provider declares. */
 export interface CodingAdapter {
   /** Such as `codex-app-server-v1`. */
@@ -52,5 +63,7 @@ export interface CodingAdapter {
   readonly archive: 'native' | 'tombstone';
   /** The permission modes of each source. */
   readonly permissionModes: Readonly<Record<string, readonly string[]>>;
+  /** Looked into before a job that a personal subscription is to pay for. */
+  readonly payerSettings?: PayerSettings | undefined;
   readonly plan: (request: CodingPlanRequest) => CodingPlan;
 }

@@ -89,6 +89,19 @@ describe('a directive', () => {
   });
 });
 
+describe('a reminder of the schema', () => {
+  const reminder = user('[structured-output-enforce] You MUST call the StructuredOutput tool.');
+  const remind = (said: string, toolNames: readonly string[]) =>
+    chooseStep({ ...requestOf(user('Judge.'), assistant(said), reminder), toolNames });
+
+  it('is answered by a call with the JSON that was said, where the tool is there', () => {
+    const step = { tools: [{ name: 'StructuredOutput', input: { verdict: 'ok' } }] };
+    expect(remind('{"verdict":"ok"}', ['StructuredOutput'])).toEqual(step);
+    expect(remind('{"verdict":"ok"}', [])).toHaveProperty('text');
+    expect(remind('no JSON', ['StructuredOutput'])).toHaveProperty('text');
+  });
+});
+
 describe('any other message', () => {
   it('is answered with its beginning and its number', () => {
     expect(answerTo(user('One'), assistant('1'), user('Two 🙂'))).toEqual({

@@ -1,6 +1,7 @@
 import { answerCodeword } from './codeword.js';
 import type { ModelRequest } from './model-request.js';
 import { findDirective, type ScriptedStep } from './scripted-step.js';
+import { answerReminder } from './structured-answer.js';
 import {
   findUserMessages,
   isAskedAgain,
@@ -27,6 +28,8 @@ function chooseTurnStep(request: ModelRequest): ScriptedStep {
   const toolResults = request.messages
     .slice(last.itemIndex)
     .filter(({ role }) => role === 'tool').length;
+  const reminded = answerReminder(last.text, request);
+  if (reminded) return reminded;
   const directive = findDirective(last.text);
   if (directive) return followDirective(directive, toolResults);
   if (toolResults > 0) return { text: 'Tool finished.' };

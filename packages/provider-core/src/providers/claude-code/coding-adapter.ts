@@ -1,6 +1,7 @@
 import type { CodingAdapter, CodingPlan, CodingPlanRequest } from '../../spec/coding-adapter.js';
 import type { ToolPolicy } from '../../spec/session-config.js';
 import { planNamespace } from './namespace.js';
+import { payerSettings } from './payer-settings.wire.js';
 
 /** Claude Code for coding jobs, as a process that reads and writes JSON lines. It cannot put a conversation away itself. */
 export const codingAdapter: CodingAdapter = {
@@ -13,6 +14,7 @@ export const codingAdapter: CodingAdapter = {
     'agent-policy': ['dontAsk', 'bypassPermissions'],
     'claude-cli': ['inherit', 'dontAsk', 'bypassPermissions'],
   },
+  payerSettings,
   plan: planCodingSession,
 };
 

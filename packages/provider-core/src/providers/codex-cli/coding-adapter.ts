@@ -1,5 +1,6 @@
 import type { CodingAdapter, CodingPlan, CodingPlanRequest } from '../../spec/coding-adapter.js';
 import type { SessionConfig } from '../../spec/session-config.js';
+import { payerSettings } from './payer-settings.js';
 
 /** Codex for coding jobs, behind an app-server of the job's own. It confines what it runs by its own sandbox. */
 export const codingAdapter: CodingAdapter = {
@@ -12,6 +13,7 @@ export const codingAdapter: CodingAdapter = {
     'agent-policy': ['managed'],
     'codex-cli': ['inherit', 'trusted-personal-unattended'],
   },
+  payerSettings,
   plan: planCodingSession,
 };
 
