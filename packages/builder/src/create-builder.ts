@@ -158,7 +158,13 @@ function composeBuilder(options: BuilderOptions, store: Store) {
       if (closing.signal.aborted) throw new TypeError('This builder was closed; make another one.');
     },
   };
-  const executionContext = createExecutionContext(context);
+  const coding =
+    options.coding &&
+    createCodingThreads({
+      ...context,
+      ...{ dataDir: options.dataDir, options: options.coding },
+    });
+  const executionContext = createExecutionContext({ ...context, coding: coding?.threads });
   const sessions = createSessionTurns(executionContext, (chatId, message) =>
     sendToChat(context, chatId, message),
   );
@@ -170,12 +176,6 @@ function composeBuilder(options: BuilderOptions, store: Store) {
   engine.handle(RUNS_QUEUE, createRunHandler({ context, executions, outbox }), bounds);
   engine.handle(CHATS_QUEUE, (job, { signal }) => drainChatInbox(context, job.id, signal));
   engine.handle(NOTIFICATION_QUEUE, createNotificationJob(outbox));
-  const coding =
-    options.coding &&
-    createCodingThreads({
-      ...context,
-      ...{ dataDir: options.dataDir, options: options.coding },
-    });
   return { context, outbox, bridge, executions, closing, coding };
 }
 

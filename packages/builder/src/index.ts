@@ -149,10 +149,16 @@ export { PHASES, type Phase, type PhaseStatus } from './workflow/phases.js';
 export type { RunEvent } from './workflow/run-events.js';
 export type { LearningLockOptions } from './workflow/with-learning-lock.js';
 export {
+  type AgentPostStepWork,
+  type CodingJobStep,
+  type CodingStageStep,
   defineWorkflow,
   type ParallelSteps,
   type PostStepWork,
   type Prompt,
+  type PromptStep,
+  type StepBase,
+  type StepCodingJob,
   type StepContext,
   type StepDefinition,
   type ValidationResult,
