@@ -47,6 +47,16 @@ export type {
   Executions,
   StartExecution,
 } from './executions/executions.js';
+export { readOlderFailure, toOlderFailure } from './interop/older-failure.js';
+export { olderShapes } from './interop/older-shapes.wire.js';
+export {
+  toOlderBackgroundAgent,
+  toOlderCapacityWait,
+  toOlderConfirmation,
+  toOlderDelivery,
+  toOlderRuntime,
+  toOlderTerminals,
+} from './interop/older-views.js';
 export type {
   DeliveryState,
   Notification,
