@@ -352,6 +352,7 @@ describe('a runner', () => {
     workers.hold();
     const names = ['a', 'b', 'c', 'd'];
     const handles = await Promise.all(names.map((name) => jobs.submit(plainJob(name))));
+    await vi.waitFor(() => expect(workers.operations).toHaveLength(2), 20_000);
     for (let ended = 0; ended < names.length; ended += 1) {
       await vi.waitFor(() => expect(workers.operations.length).toBeGreaterThan(ended), 20_000);
       await workers.letGo(workers.operations[ended] ?? '');
@@ -443,7 +444,7 @@ async function passWhile<Value>(clock: ManualClock, work: Promise<Value>): Promi
   const over = () => {
     isOver = true;
   };
-  work.then(over, over);
-  await clock.passUntil(10, () => isOver);
+  const settled = work.then(over, over);
+  while (!isOver) await Promise.race([settled, clock.pass(10)]);
   return await work;
 }

@@ -40,6 +40,8 @@ export interface ScheduledCodingJobs extends CodingJobs {
   readonly recover: () => Promise<CodingRecovery>;
   /** Shrinks what ended and was acknowledged more than 30 days ago; gives how many. */
   readonly prune: (signal?: AbortSignal) => Promise<number>;
+  /** Absolute: below it stands one folder a thread. */
+  readonly workspacesDir: string;
   /** The scope of an owner's threads. */
   readonly scopeOf: (owner: ThreadOwner) => Sha256;
 }
@@ -73,6 +75,7 @@ export function createCodingJobs(parts: CodingJobsParts): ScheduledCodingJobs {
     },
     recover: () => recoverCodingJobs(desk),
     prune: (signal) => pruneJobs(desk, signal),
+    workspacesDir: desk.workspacesDir,
     scopeOf: (owner) => scopeOf(desk.options, desk.runners, owner),
   };
 }
