@@ -23,6 +23,7 @@ export {
   type FoundProcess,
   faultPoint,
   findCodingAdapter,
+  findForeignPayer,
   findMovedAside,
   findProcessesByEnvironment,
   findProcessesWithVariable,
@@ -79,6 +80,7 @@ export {
   TurnConflictError,
   type TurnError,
   type TurnEvent,
+  type TurnInspection,
   TurnInterruptedError,
   UncertainDeliveryError,
   UndeliverableMessageError,
@@ -105,6 +107,7 @@ export {
   encodeAgentSessionHandle,
 } from './agent-session-handle.wire.js';
 export type { ApiAgentConfig } from './api/api-config.js';
+export { inspectAgentTurn } from './inspect-agent-turn.js';
 export type { LegacyRuntime } from './legacy/legacy-runtime.js';
 export { decodeLegacyRuntime, encodeLegacyRuntime } from './legacy/legacy-runtime.wire.js';
 export {

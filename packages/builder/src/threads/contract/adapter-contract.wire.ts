@@ -95,8 +95,8 @@ export function digestContract(contract: CodingAdapterContract): Sha256 {
 
 /** The digest of what an adapter declares, whatever it is run with. */
 export function digestAdapter(adapter: CodingAdapter): Sha256 {
-  const { plan: _pure, ...declared } = adapter;
-  return digestOfJson({ ...declared });
+  const { plan: _pure, payerSettings, ...declared } = adapter;
+  return digestOfJson({ ...declared, payerSettings: payerSettings?.file });
 }
 
 /** Lets a contract pass that has the expected digests; otherwise `runner_unfit`, which names those that it has not. */

@@ -3,6 +3,7 @@ import type { CodingOutcome } from '../coding-job.js';
 import { storePatch } from '../workspace/patch-artifacts.js';
 import { removeTree } from '../workspace/private-folder.js';
 import type { Workspace } from '../workspace/workspace.js';
+import { checkPayer } from './check-payer.js';
 import { closeAfterTurn, closeByDirective } from './close-thread.js';
 import { writePrompt } from './coding-prompt.js';
 import {
@@ -49,6 +50,8 @@ async function runTurn(job: ValidatedJob, thread: JobThread): Promise<CodingOutc
   const session = planSession(job, thread);
   const workspace = await prepareWorkspace(job, thread);
   job.enter('prepare_native');
+  // Sessions that were handed in have no CLI.
+  if (!job.sessions) await checkPayer(job);
   const agent = await prepareNative(session);
   const { text } = job.spec.job;
   const writableRoots = writablePathsOf(job);
