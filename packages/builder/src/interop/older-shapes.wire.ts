@@ -15,7 +15,7 @@ const terminal = snakeCaseCodec({
   ...{ step_id: text, step_name: text, step_type: text, step_index: count, step_total: count },
   ...{ parent_step_id: text, step_attempt: count, step_execution_mode: text },
   ...{ step_transport: text, step_triggered_by: text, agent_name: text },
-  ...{ display_title: text, display_meta: any, tmux_session: text },
+  ...{ display_title: text, display_meta: any },
   ...{ content: text, content_source: text, rows: list, chunk_index: count },
   ...{ active: flag, state: text, process_state: text, snapshot_kind: text },
   ...{ close_reason: text, closes_at: text, retention_seconds: count, status: any },

@@ -48,7 +48,6 @@ export function toOlderTerminals(
       sessionId: ownerId,
       ownerId,
       label,
-      tmuxSession: terminalId,
       content: kept?.content,
       active: isCurrent && processState === 'live',
       processState: isCurrent && processState === 'live' ? 'live' : 'closed',
