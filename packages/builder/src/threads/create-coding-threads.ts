@@ -6,9 +6,11 @@ import type { CodingThreads, ThreadAddress } from './coding-threads.js';
 import { createCodingWorkers } from './execution/create-coding-workers.js';
 import { createCodingJobs, type ScheduledCodingJobs } from './scheduling/create-coding-jobs.js';
 import { createCodingStages } from './stages/create-coding-stages.js';
-import type { TurnProof } from './store/recover-thread.js';
+import type { TurnInDoubt } from './store/recover-thread.js';
 import type { ThreadPlace } from './store/thread-files.js';
 import { createThreadStore } from './store/thread-store.js';
+import { proveNativeTurn } from './worker/prove-native-turn.js';
+import { threadRootOf } from './worker/validate-spec.js';
 
 /** What the coding threads of a builder are made of. */
 export interface CodingThreadsParts {
@@ -63,8 +65,6 @@ export function createCodingThreads(parts: CodingThreadsParts): OwnedCodingThrea
   return { threads, recover: jobs.recover, tidy };
 }
 
-const proveNothing = async (): Promise<TurnProof> => ({ turn: 'unknown', evidence: null });
-
 /** What may be decided about threads, for owners in place of scopes. */
 function bindDecisions(
   records: ReturnType<typeof createThreadStore>,
@@ -79,8 +79,11 @@ function bindDecisions(
     adopt: ({ reason, operationId, ...address }) =>
       records.adopt({ ...place(address), reason, operationId }),
     abandon: ({ reason, ...address }) => records.abandon({ ...place(address), reason }),
-    rollback: ({ reason, ...address }) =>
-      records.rollback({ ...place(address), reason, prove: proveNothing }),
+    rollback: ({ reason, ...address }) => {
+      const root = threadRootOf(jobs.workspacesDir, place(address));
+      const prove = (turn: TurnInDoubt) => proveNativeTurn(turn, { root });
+      return records.rollback({ ...place(address), reason, prove });
+    },
   };
 }
 

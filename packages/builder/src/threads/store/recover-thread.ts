@@ -34,6 +34,8 @@ export interface TurnProof {
 export interface TurnInDoubt {
   readonly nativeId: string;
   readonly turnId?: string | undefined;
+  /** What the adapter kept of the conversation. */
+  readonly adapterState?: JsonValue | undefined;
 }
 
 /** Gives the outcome of a committed operation whose receipt was lost; a validated result is committed first. */
@@ -73,14 +75,14 @@ export async function rollBackThread(
 ): Promise<void> {
   await decide(files, decision, async (record, write) => {
     const operation = record.operations.at(-1);
-    const { nativeId, checkpoint } = record;
+    const { nativeId, checkpoint, adapterState } = record;
     const isInDoubt = record.state === 'IN_FLIGHT' && operation?.phase !== 'result_validated';
     if (!isInDoubt || !operation)
       throw refuse('thread_uncertain', record, 'no turn of it is in doubt');
     if (nativeId === undefined || checkpoint === undefined) {
       throw refuse('thread_uncertain', record, 'it has no checkpoint to go back to; abandon it');
     }
-    const { turn, evidence } = await prove({ nativeId, turnId: operation.turnId });
+    const { turn, evidence } = await prove({ nativeId, turnId: operation.turnId, adapterState });
     if (turn !== 'none') throw refuse('thread_uncertain', record, `the turn is ${turn}`, evidence);
     const operations = record.operations.slice(0, -1);
     await write({ ...record, state: 'READY', operations }, 'rollback', evidence);
