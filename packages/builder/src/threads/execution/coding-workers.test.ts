@@ -1,8 +1,10 @@
-import { appendFile, readFile } from 'node:fs/promises';
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { waitUntil } from '@holdfast/agent';
 import { describe, expect, it } from 'vitest';
+import { reviewJob } from '../contract/__fixtures__/coding-jobs.js';
 import type { WorkerEnd } from '../worker/worker-spec.js';
 import { fakeWorker, outcome, spec } from './__fixtures__/fake-worker.js';
+import { createCodingWorkers } from './create-coding-workers.js';
 
 const kindOf = (end: WorkerEnd) => (end.class === 'failed' ? end.error.kind : end.class);
 const reasonIn = (end: WorkerEnd) => ('reason' in end ? end.reason : '');
@@ -60,6 +62,28 @@ describe('a worker process', () => {
       await succeed();
     `);
     expect(await bench.run()).toEqual({ class: 'success', outcome });
+  });
+
+  it('may tell a burst of events, of which none is lost', async () => {
+    const bench = await fakeWorker(`
+      await begin();
+      for (let i = 0; i < 5000; i += 1) {
+        process.stdout.write(frame({ type: 'usage', usage: { i } }) + '\\n');
+      }
+      await succeed();
+    `);
+    expect(await bench.run()).toEqual({ class: 'success', outcome });
+    expect(bench.progress).toEqual(
+      Array.from({ length: 5000 }, (_, i) => ({ type: 'usage', usage: { i } })),
+    );
+  });
+
+  it('ends well though whoever hears of its progress throws', async () => {
+    const bench = await fakeWorker(`await begin(); await step('claim'); await succeed();`);
+    const onProgress = () => {
+      throw new TypeError('not now');
+    };
+    expect((await bench.run({ onProgress })).class).toBe('success');
   });
 
   it('tells a failure in its own words of the protocol', async () => {
@@ -130,7 +154,6 @@ describe('protocol rejects', () => {
   });
 
   it('a patch of a reviewer', async () => {
-    const { reviewJob } = await import('../contract/__fixtures__/coding-jobs.js');
     const bench = await fakeWorker('await begin(); await say(patch); await stay();');
     const end = await bench.run({ spec: { ...spec, job: reviewJob() } });
     expect(reasonIn(end)).toContain('a reviewer has no patch');
@@ -319,12 +342,21 @@ describe('a worker that is not started', () => {
     expect(end).toMatchObject({ error: { message: expect.stringContaining('HF_NOT_SET') } });
   });
 
-  it('is the one whose program says nothing of what it can do', async () => {
+  it('is the one whose program is not there, or says nothing of what it can do', async () => {
+    const bench = await fakeWorker('');
+    for (const program of ['process.exit(1);', 'console.log("anything");', undefined]) {
+      if (program === undefined) await rm(bench.file);
+      else await writeFile(bench.file, program);
+      const workers = createCodingWorkers({ workerFile: bench.file });
+      const digest = workers.capabilityDigest(spec.adapterId);
+      await expect(digest).rejects.toMatchObject({ kind: 'runner_unfit' });
+    }
+  });
+
+  it('is the one whose job is larger than it can be told', async () => {
     const bench = await fakeWorker(`await begin(); await succeed();`);
-    const end = await bench.run({ spec: { ...spec, adapterId: 'codex-app-server-v1' } });
-    expect(end.class).toBe('success');
-    await expect(
-      (await fakeWorker('')).workers.capabilityDigest('codex-app-server-v1'),
-    ).resolves.toMatch(/^sha256:/);
+    const text = 'x'.repeat(1024 * 1024);
+    const end = await bench.run({ spec: { ...spec, job: { ...spec.job, text } } });
+    expect(kindOf(end)).toBe('invalid_job');
   });
 });

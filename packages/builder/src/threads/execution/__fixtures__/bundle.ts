@@ -12,12 +12,13 @@ const OPTIONAL = [
   '@ai-sdk/openai-compatible',
 ];
 
-const sources = fileURLToPath(new URL('../../..', import.meta.url));
+const sources = fileURLToPath(new URL('../../../', import.meta.url));
+const agent = fileURLToPath(new URL('../../../../../agent/src/index.ts', import.meta.url));
 
-/** Builds a program of Node 20, which runs no TypeScript, from a text that imports `#src/…`; gives its file. */
+/** Builds a program of Node 20, which runs no TypeScript, from a text that imports `#src/…` and `#agent`; gives its file. */
 export async function buildProgram(folder: string, name: string, text: string): Promise<string> {
   const entry = join(folder, `${name}.ts`);
-  await writeFile(entry, text.replaceAll('#src/', sources));
+  await writeFile(entry, text.replaceAll('#src/', sources).replaceAll('#agent', agent));
   await build({
     configFile: false,
     logLevel: 'silent',
