@@ -1,4 +1,3 @@
-import { type Clock, systemClock } from '@holdfast/agent';
 import type { JsonValue, Store } from '../../../persistence/store.js';
 import type { CodingJobInput, CodingOutcome, Finding } from '../../coding-job.js';
 import { CodingThreadError, isCodingThreadError } from '../../coding-thread-error.js';
@@ -6,9 +5,10 @@ import { DIGEST, jobRules, review } from '../../contract/__fixtures__/coding-job
 import { digestOfJson, digestOfText } from '../../contract/canonical-json.js';
 import { decodeCodingJob } from '../../contract/coding-job.wire.js';
 import type { CodingJobHandle, CodingJobs, SubmitCodingJob } from '../../scheduling/coding-jobs.js';
+import type { TrustedBinding } from '../../contract/thread-binding.js';
 import type { OpenThread } from '../../store/open-thread.js';
 import type { ThreadResult } from '../../store/thread-record.js';
-import { createThreadStore } from '../../store/thread-store.js';
+import { createThreadStore, type OpenThreadRequest } from '../../store/thread-store.js';
 import { describeWorkerError, restoreWorkerError } from '../../worker/worker-error.js';
 import type { WorkerEnd } from '../../worker/worker-spec.js';
 
@@ -63,13 +63,11 @@ export class ScriptedJobs implements CodingJobs {
   onSubmit: (request: SubmitCodingJob) => void | Promise<void> = () => {};
   /** Ends a job in place of its script; one that is held ends once it is cancelled. */
   onRun: ((jobId: string) => Promise<WorkerEnd | 'held' | undefined>) | undefined;
-  readonly #counts = new Map<string, number>();
+  readonly #worker: ScriptedWorker;
 
-  constructor(
-    readonly store: Store,
-    readonly script: Script,
-    readonly clock: Clock = systemClock,
-  ) {}
+  constructor(store: Store, script: Script) {
+    this.#worker = new ScriptedWorker(store, script);
+  }
 
   readonly list = async () => [];
 
@@ -88,7 +86,7 @@ export class ScriptedJobs implements CodingJobs {
       this.seen.push({ jobId, line: describeJob(input), input });
       const kept: KeptJob = { inputDigest, ended: new AbortController(), acknowledged: false };
       this.jobs.set(jobId, kept);
-      const end = (await this.onRun?.(jobId)) ?? (await this.#run(input));
+      const end = (await this.onRun?.(jobId)) ?? (await this.#worker.run(input));
       if (end !== 'held') kept.end = end;
     }
     return this.#handle(jobId);
@@ -126,6 +124,16 @@ export class ScriptedJobs implements CodingJobs {
       },
     };
   }
+}
+
+/** A worker that does what its script says, on the threads of a store. */
+export class ScriptedWorker {
+  readonly #counts = new Map<string, number>();
+
+  constructor(
+    readonly store: Store,
+    readonly script: Script,
+  ) {}
 
   #nextAct(job: CodingJobInput): Act | undefined {
     const list = listActs(this.script, job);
@@ -134,20 +142,20 @@ export class ScriptedJobs implements CodingJobs {
     return list.acts[Math.min(at, list.acts.length - 1)];
   }
 
-  async #run(job: CodingJobInput): Promise<WorkerEnd> {
+  async run(job: CodingJobInput, trusted: TrustedBinding = trustedBy): Promise<WorkerEnd> {
     const act = this.#nextAct(job);
     try {
-      return await this.#act(job, act);
+      return await this.#act({ job, trusted }, act);
     } catch (error) {
       if (isCodingThreadError(error)) return { class: 'failed', error: describeWorkerError(error) };
       throw error;
     }
   }
 
-  async #act(job: CodingJobInput, act: Act | undefined): Promise<WorkerEnd> {
+  async #act({ job, trusted }: OpenThreadRequest, act: Act | undefined): Promise<WorkerEnd> {
     if (act && act !== 'no-change' && 'end' in act) return act.end;
-    const threads = createThreadStore(this.store, { clock: this.clock });
-    const { thread, replayed } = await threads.open({ job, trusted: trustedBy });
+    const threads = createThreadStore(this.store);
+    const { thread, replayed } = await threads.open({ job, trusted });
     if (!thread) return { class: 'success', outcome: replayed };
     await using opened = thread;
     if (act && act !== 'no-change' && 'error' in act) throw act.error;
@@ -254,7 +262,7 @@ function findingOf(findingId: string): Finding {
 }
 
 /** A job in one line: who, how, and what it was given. */
-function describeJob({ coding }: CodingJobInput): string {
+export function describeJob({ coding }: CodingJobInput): string {
   const { thread, reviewInput, remediation, nativeModel, role = 'implement' } = coding;
   const who = nativeModel === 'final' ? 'final' : role;
   const given = [
