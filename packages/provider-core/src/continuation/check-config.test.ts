@@ -18,8 +18,9 @@ describe('the check of a config', () => {
     roots(['/w'], { permissions: 'read_only' }),
     roots(['/w'], { permissions: 'full' }),
     roots(['/w'], { permissions: 'edit', inherit: true }),
-    { workingDir, launcher: [] },
-    { workingDir, launcher: ['bwrap'] },
+    { workingDir, cliHome: workingDir, launcher: [] },
+    { workingDir, cliHome: workingDir, launcher: ['bwrap'] },
+    { workingDir, launcher: ['/usr/bin/bwrap'] },
     { workingDir, outputSchema: [] as unknown as Record<string, unknown> },
   ])('refuses %j', (config) => {
     expect(() => checkConfig(config)).toThrow(TypeError);
@@ -30,6 +31,7 @@ describe('the check of a config', () => {
       checkConfig({
         ...roots([workingDir], { permissions: 'edit' }),
         launcher: ['/usr/bin/bwrap', '--'],
+        cliHome: workingDir,
         outputSchema: { type: 'object' },
       }),
     ).not.toThrow();

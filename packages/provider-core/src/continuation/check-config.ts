@@ -22,13 +22,20 @@ export function checkConfig(config: SessionConfig): void {
     throw new TypeError('config.nudge must not be blank: an empty message starts no turn.');
   }
   checkWritableRoots(config);
-  if (config.launcher !== undefined) {
-    checkAbsolute('launcher', config.launcher[0]);
-    if (!config.launcher.every((word) => typeof word === 'string')) {
-      throw new TypeError('config.launcher must hold words only.');
-    }
-  }
+  checkLauncher(config);
   checkSchema(config.outputSchema);
+}
+
+function checkLauncher({ launcher, cliHome }: SessionConfig): void {
+  if (launcher === undefined) return;
+  checkAbsolute('launcher', launcher[0]);
+  if (!launcher.every((word) => typeof word === 'string')) {
+    throw new TypeError('config.launcher must hold words only.');
+  }
+  // Its default one is in the user's home and beside it: a CLI that may not write there never comes up.
+  if (cliHome === undefined) {
+    throw new TypeError('config.launcher needs config.cliHome, a home that it leaves writable.');
+  }
 }
 
 function checkWritableRoots({ writableRoots, toolPolicy }: SessionConfig): void {

@@ -26,6 +26,9 @@ export class ContentEvents {
           this.#emit({ type: event.type, name: event.name, callId: event.callId }),
         );
         return;
+      case 'command_finished':
+        this.#once(`${event.type} ${event.callId}`, () => this.#emit(event));
+        return;
       case 'waiting':
         this.#once(`waiting ${event.detail ?? event.on}`, () =>
           this.#emit({ type: 'approval_requested', detail: event.detail ?? event.on }),

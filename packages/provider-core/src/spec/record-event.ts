@@ -20,6 +20,13 @@ export type RecordEvent =
       readonly name: string;
       readonly callId: string;
     }
+  /** Where the provider itself tells a command with its exit code; beside `tool_finished`. */
+  | {
+      readonly type: 'command_finished';
+      readonly callId: string;
+      readonly command: string;
+      readonly exitCode: number;
+    }
   | {
       readonly type: 'waiting';
       readonly on: 'permission' | 'question' | 'dialog';

@@ -71,7 +71,7 @@ export interface SessionConfig {
   readonly writableRoots?: readonly string[] | undefined;
   /**
    * A command, by absolute path, and its arguments, in front of the CLI's binary: it confines the CLI and executes it, in the
-   * same pid namespace, as itself or as a child that ends with it.
+   * same pid namespace, as itself or as a child that ends with it. It leaves `cliHome`, which must be given, writable.
    */
   readonly launcher?: readonly string[] | undefined;
   /** JSON schema of every answer: a turn's text is then that JSON. */

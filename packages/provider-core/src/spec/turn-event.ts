@@ -28,6 +28,12 @@ export type ContentEvent =
   | { readonly type: 'tool_started'; readonly name: string; readonly callId: string }
   | { readonly type: 'tool_finished'; readonly name: string; readonly callId: string }
   | {
+      readonly type: 'command_finished';
+      readonly callId: string;
+      readonly command: string;
+      readonly exitCode: number;
+    }
+  | {
       readonly type: 'approval_requested';
       readonly detail: string;
       /** Absent where the provider only tells that it waits. */

@@ -93,7 +93,16 @@ function readItemEnd(item: Item, nativeTurnId: string | undefined): RecordEvent[
     return [{ type: 'text', text: item.text ?? '', partial: false }];
   if (item.type === 'userMessage') return [readUserMessage(item, nativeTurnId)];
   const name = toolName(item);
-  return name === undefined ? [] : [{ type: 'tool_finished', name, callId: item.id }];
+  if (name === undefined) return [];
+  return [{ type: 'tool_finished', name, callId: item.id }, ...readCommandEnd(item)];
+}
+
+/** A command that was declined has no exit code. */
+function readCommandEnd({ type, id: callId, command, exitCode }: Item): RecordEvent[] {
+  if (type !== 'commandExecution' || command === undefined) return [];
+  return typeof exitCode === 'number'
+    ? [{ type: 'command_finished', callId, command, exitCode }]
+    : [];
 }
 
 function readUserMessage(item: Item, nativeTurnId: string | undefined): RecordEvent {

@@ -17,6 +17,7 @@ export const itemSchema = z.looseObject({
   clientId: z.string().nullish(),
   content: z.array(z.unknown()).optional(),
   command: z.string().optional(),
+  exitCode: z.number().nullish().catch(undefined),
   tool: z.unknown().optional(),
   server: z.string().optional(),
   /** Of a `fileChange`: what happens to which file. */
