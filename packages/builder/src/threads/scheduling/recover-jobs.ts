@@ -1,9 +1,9 @@
 import { keys } from '../../persistence/keys.js';
-import type { CodingDesk } from './coding-desk.js';
+import { type CodingDesk, DEADLINES_QUEUE } from './coding-desk.js';
 import { listJobIds, readCodingJob, readCodingJobs, waitForLease } from './coding-job-files.js';
 import { isOpen, viewCodingJob } from './coding-job-record.js';
 import type { CodingJobView } from './coding-jobs.js';
-import { scheduleJob } from './submit-job.js';
+import { wakeSlots } from './slots.js';
 
 /** What was found open. Jobs of runners that are not configured here stay as they are. */
 export interface CodingRecovery {
@@ -17,10 +17,9 @@ export async function recoverCodingJobs(desk: CodingDesk): Promise<CodingRecover
     const ids = await listJobIds(desk, keys.openCodingJobs(runnerId));
     if (ids.length === 0) continue;
     const records = await readCodingJobs(desk, ids);
-    for (const record of records) {
-      await scheduleJob(desk, record);
-      if (isOpen(record)) open.push(viewCodingJob(record));
-    }
+    for (const { jobId } of records) await desk.engine.enqueue(DEADLINES_QUEUE, jobId, null);
+    await wakeSlots(desk, runnerId);
+    open.push(...records.filter(isOpen).map(viewCodingJob));
     if (records.length < ids.length) await tidyMarkers(desk, runnerId, ids);
   }
   return { open };
