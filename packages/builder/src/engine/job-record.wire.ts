@@ -73,18 +73,24 @@ export function decodeJobRecord(value: unknown, queue: string, id: string): Deco
 /** Most records are just as this version writes them, and one is read for every open job: the codec takes twenty times as long. */
 function readPlainJob(value: unknown): JobRecord | undefined {
   if (!hasShape(value, PLAIN_JOB) || !isObject(value)) return undefined;
-  if (Object.keys(value).some((key) => !PLAIN_KEYS.has(key))) return undefined;
+  for (const key in value) if (!PLAIN_KEYS.has(key)) return undefined;
   // Each field was checked above.
   const wire = value as unknown as WireJob;
   const { pid, host_id: hostId, since } = wire.owner ?? {};
   const owner = wire.owner && ({ pid, hostId, since } as JobRecord['owner']);
   return {
-    ...{ queue: wire.queue, id: wire.id, enqueuedAt: wire.enqueued_at, order: wire.order },
-    ...{ attempt: wire.attempt, state: wire.state, payload: wire.payload ?? null, owner },
-    ...(wire.reason !== undefined && { reason: wire.reason }),
-    ...(wire.not_before !== undefined && { notBefore: wire.not_before }),
-    ...(wire.wait_ms !== undefined && { waitMs: wire.wait_ms }),
-    ...(wire.last_error !== undefined && { lastError: wire.last_error }),
+    queue: wire.queue,
+    id: wire.id,
+    payload: wire.payload ?? null,
+    enqueuedAt: wire.enqueued_at,
+    order: wire.order,
+    attempt: wire.attempt,
+    state: wire.state,
+    reason: wire.reason,
+    notBefore: wire.not_before,
+    waitMs: wire.wait_ms,
+    lastError: wire.last_error,
+    owner,
   };
 }
 

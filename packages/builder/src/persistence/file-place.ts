@@ -1,5 +1,4 @@
 import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
 import { readError, StateUnusableError } from '@holdfast/agent';
 import { plainFolders } from './one-go.js';
 import type { StoreKey } from './store.js';
@@ -20,14 +19,19 @@ export function findPlace(
   // The root may be a link: its owner chose it.
   if (key.length === 0) return { path: root, isThere: true };
   const folder = folderOf(root, key);
-  const path = join(root, ...key);
+  const path = pathOf(root, key);
   return { path, isThere: folder !== undefined && isThere(path) };
 }
 
 /** The same for who opens it without following a link: the place itself is not looked at. */
 export function openPlaceOf(root: string, key: StoreKey): string {
   folderOf(root, key);
-  return join(root, ...key);
+  return pathOf(root, key);
+}
+
+/** A key's segments are plain names, so that there is nothing to resolve. */
+function pathOf(root: string, key: StoreKey): string {
+  return `${root}/${key.join('/')}`;
 }
 
 /** The folder in which a key's place is; `undefined` where it is not there. */

@@ -6,6 +6,7 @@ const INSTANT = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d+))?(Z|[+-]\d{2}:
  * milliseconds would lose it. What is no instant comes before everything else.
  */
 export function compareInstants(left: string, right: string): number {
+  if (left === right) return 0;
   const [a, b] = [readInstant(left), readInstant(right)];
   if (a.seconds !== b.seconds) return a.seconds < b.seconds ? -1 : 1;
   const digits = Math.max(a.fraction.length, b.fraction.length);
