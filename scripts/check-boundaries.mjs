@@ -34,7 +34,10 @@ async function cruise() {
 /** Without a TypeScript it can use, dependency-cruiser reports "no violations" of the 0 modules that it read. */
 function complainAboutBlindness({ totalCruised, totalDependenciesCruised }) {
   const files = sourceFolders.flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true }).filter((name) => name.endsWith('.ts')),
+    readdirSync(join(root, folder), { recursive: true }).filter(
+      // The rules leave fixtures out.
+      (name) => name.endsWith('.ts') && !name.includes('__fixtures__'),
+    ),
   );
   if (totalCruised >= files.length && totalDependenciesCruised >= files.length / 2) return [];
   return [

@@ -64,7 +64,7 @@ export class CommandInbox {
 }
 
 /** Why a worker was cancelled, as the reason of its signal. */
-export class CancelReason extends Error {
+class CancelReason extends Error {
   constructor(readonly text: string) {
     super(`The job was cancelled: ${text}.`);
     this.name = 'AbortError';

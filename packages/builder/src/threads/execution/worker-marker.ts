@@ -41,7 +41,7 @@ export interface MarkedWorker {
 }
 
 /** Every living process of a worker but ourselves: by its mark, its session and its descent. */
-export function findWorkerProcesses({ mark, leader }: MarkedWorker): readonly FoundProcess[] {
+function findWorkerProcesses({ mark, leader }: MarkedWorker): readonly FoundProcess[] {
   const found = [
     ...(leader ? [...listSessionProcesses(leader), ...listDescendants(leader)] : []),
     ...findProcessesByEnvironment(MARKER_VARIABLE, mark),
@@ -61,7 +61,7 @@ function isLiving({ pid, startTime }: FoundProcess): boolean {
 }
 
 /** How a worker's processes are ended. */
-export interface EndWorkerOptions {
+interface EndWorkerOptions {
   /** Between the wish to end and the end. */
   readonly graceMs: number;
   readonly clock: Clock;
