@@ -88,6 +88,10 @@ async function takeEvents(turn: AgentTurn, notes: TurnNotes, stop: () => void): 
 
 const ALIVE_EVERY_MS = 1_000;
 
+/** How many commands of a turn are kept as evidence, and how many characters of each. */
+const MAX_EVIDENCE = 200;
+const MAX_COMMAND = 2_000;
+
 /** Tells the thread what becomes known of its turn, each thing once and in its order. */
 class TurnNotes {
   readonly evidence: ValidationEvidence[] = [];
@@ -156,6 +160,7 @@ class TurnNotes {
   async take(event: AgentTurnEvent, turn: AgentTurn): Promise<void> {
     this.#tellAlive();
     if (event.type === 'running') await this.submitted(await turn.handle);
+    if (event.type === 'command_finished') this.#noteCommand(event);
     if (event.type === 'usage') {
       const usage = JSON.parse(JSON.stringify(event.usage));
       this.#request.job.report({ type: 'usage', usage });
@@ -168,6 +173,12 @@ class TurnNotes {
     if (nativeId === undefined) return;
     await thread.noteNative(nativeId, encodeAdapterState({ handle, model: session.model }));
     job.enter('run_turn');
+  }
+
+  #noteCommand({ command, exitCode }: Extract<AgentTurnEvent, { type: 'command_finished' }>): void {
+    if (this.evidence.length === MAX_EVIDENCE) return;
+    const status = exitCode === 0 ? 'passed' : 'failed';
+    this.evidence.push({ command: [command.slice(0, MAX_COMMAND)], status, exitCode });
   }
 
   #tellAlive(): void {

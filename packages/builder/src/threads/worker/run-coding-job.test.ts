@@ -41,6 +41,22 @@ describe('an implementer', () => {
     expect(extractReceipt(second)).toEqual(second.thread);
   });
 
+  it('has as evidence the commands that the CLI told with their exit codes, and no prose', async () => {
+    const bench = await codingBench();
+    bench.writes(changed);
+    bench.sessions.answers = ['I ran all tests: exit code 0.'];
+    bench.sessions.extraEvents = [
+      { type: 'tool_finished', name: 'exec_command', callId: '1' },
+      { type: 'command_finished', callId: '1', command: 'npm test', exitCode: 0 },
+      { type: 'command_finished', callId: '2', command: 'npm run lint', exitCode: 2 },
+    ];
+    const { artifact } = await bench.run(bench.job());
+    expect(artifact?.validationEvidence).toEqual([
+      { command: ['npm test'], status: 'passed', exitCode: 0 },
+      { command: ['npm run lint'], status: 'failed', exitCode: 2 },
+    ]);
+  });
+
   it('commits a turn that changed nothing', async () => {
     const bench = await codingBench();
     const outcome = await bench.run(bench.job());

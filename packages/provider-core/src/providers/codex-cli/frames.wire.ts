@@ -88,7 +88,11 @@ export const terminalsSchema = z.looseObject({
 
 /** The answer to `config/read`, as far as it says which folders a person has decided on. */
 export const configReadSchema = z.looseObject({
-  config: z.looseObject({ projects: z.record(z.string(), z.unknown()).nullish() }),
+  config: z.looseObject({
+    projects: z.record(z.string(), z.unknown()).nullish(),
+    sandbox_mode: z.string().nullish().catch(undefined),
+    approval_policy: z.string().nullish().catch(undefined),
+  }),
 });
 
 /** What a refused call adds for programs. */

@@ -72,6 +72,21 @@ describe('an answer of the app-server', () => {
 });
 
 describe('a notification', () => {
+  it('of a command that ended tells it with its exit code, where it has one', () => {
+    const item = { type: 'commandExecution', id: 'c1', command: "bash -lc 'npm test'" };
+    const read = (exitCode: number | null) =>
+      codexProtocol.readNotification('item/completed', {
+        threadId: THREAD,
+        turnId: 't1',
+        item: { ...item, exitCode },
+      }).events;
+    const finished = { type: 'tool_finished', name: 'exec_command', callId: 'c1' };
+
+    const { id: callId, command } = item;
+    expect(read(2)).toEqual([finished, { type: 'command_finished', callId, command, exitCode: 2 }]);
+    expect(read(null)).toEqual([finished]);
+  });
+
   const read = (method: string, params: object) =>
     codexProtocol.readFrame(method, { threadId: THREAD, ...params });
 
