@@ -79,6 +79,8 @@ export const stages = [
       endToEnd('fuzz', 150, '--jobs', '3', '--runs', '8'),
       endToEnd('demo', 90),
       program('workflow-demo', 90, 'demo', 'workflow'),
+      program('threads-demo', 120, 'demo', 'threads'),
+      endToEnd('threads', 150),
       program('builder', 120, 'certify', '--builder', '--jobs', '2', '--retry', '1'),
       endToEnd('bad-input', 120),
       endToEnd('cases', 240, '--depth', 'core', '--jobs', '4', ...retry),

@@ -1,5 +1,6 @@
 import type { CliUnderTest } from '../harness/cli-under-test.js';
-import { judgeStages, type StageCheck } from '../threads/judge-stages.js';
+import type { StageCheck } from '../threads/check.js';
+import { judgeStages } from '../threads/judge-stages.js';
 import { runStages, type StageJob } from '../threads/run-stages.js';
 import { type Pair, ThreadBench } from '../threads/thread-bench.js';
 

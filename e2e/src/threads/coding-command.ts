@@ -7,18 +7,37 @@ export interface CodingServiceOptions {
   readonly coding: HandleJson;
 }
 
-/** One job that a service is to run to its end. */
-export interface CodingCommand {
-  readonly jobId: string;
-  readonly input: HandleJson;
-  readonly owner: { readonly kind: 'workflow'; readonly processId: string };
+/** On whose behalf threads are kept. */
+export interface CodingOwner {
+  readonly kind: 'workflow';
+  readonly processId: string;
 }
 
-/** What a service tells: that it serves, or how a job ended. */
+/** What a service can be asked for. */
+export type CodingCall =
+  | {
+      readonly call: 'run';
+      readonly jobId: string;
+      readonly input: HandleJson;
+      readonly owner: CodingOwner;
+    }
+  | { readonly call: 'find'; readonly jobId: string }
+  | { readonly call: 'inspect'; readonly sessionRef: string; readonly owner: CodingOwner }
+  | {
+      readonly call: 'stage';
+      readonly key: string;
+      readonly stage: HandleJson;
+      readonly owner: CodingOwner;
+    };
+
+/** A call with the id that its answer has. */
+export type CodingCommand = CodingCall & { readonly id: string };
+
+/** What a service tells: that it serves, or what came of a command. */
 export type CodingLine =
   | { readonly type: 'ready' }
-  | { readonly type: 'ended'; readonly jobId: string; readonly outcome: CodingEnd }
-  | { readonly type: 'failed'; readonly jobId: string; readonly error: string };
+  | { readonly type: 'done'; readonly id: string; readonly value: unknown }
+  | { readonly type: 'failed'; readonly id: string; readonly kind: string; readonly error: string };
 
 /** The parts of a job's outcome that are looked at here. */
 export interface CodingEnd {

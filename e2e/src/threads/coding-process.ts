@@ -4,12 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { findProcess } from '../harness/processes.js';
 import { waitFor } from '../harness/wait-for.js';
-import type {
-  CodingCommand,
-  CodingEnd,
-  CodingLine,
-  CodingServiceOptions,
-} from './coding-command.js';
+import type { CodingCall, CodingEnd, CodingLine, CodingServiceOptions } from './coding-command.js';
 
 /** How a job ended, and in which process it was worked on. */
 export interface FinishedJob {
@@ -17,13 +12,40 @@ export interface FinishedJob {
   readonly workerPid: number;
 }
 
+/** A command that did not do what was asked, with the kind of its typed error. */
+export class CodingCallError extends Error {
+  readonly kind: string;
+
+  constructor({ id, kind, error }: Extract<CodingLine, { type: 'failed' }>) {
+    super(`${id}: ${error}`);
+    this.name = 'CodingCallError';
+    this.kind = kind;
+  }
+}
+
 /** A service with coding runners, in a process of its own. */
 export interface CodingProcess {
   readonly pid: number;
-  /** Runs a job to its end; one that does not succeed is thrown. */
-  readonly run: (command: CodingCommand) => Promise<FinishedJob>;
+  /** What came of a command; a `CodingCallError` when it failed. */
+  readonly ask: (call: CodingCall) => Promise<unknown>;
+  /** Runs a job to its end, and tells in which process. */
+  readonly run: (job: Omit<Extract<CodingCall, { call: 'run' }>, 'call'>) => Promise<FinishedJob>;
+  /** Asks or decides something about a thread; a refusal is thrown as a {@link CodingJobFailed}. */
+  readonly call: (call: ThreadCall) => Promise<unknown>;
   /** SIGKILL; resolves when the process is gone. */
   readonly kill: () => Promise<void>;
+}
+
+/** How a service told that something failed. */
+export class CodingJobFailed extends Error {
+  constructor(
+    jobId: string,
+    /** Of a typed refusal. */
+    readonly kind: string | undefined,
+    told: string,
+  ) {
+    super(`${jobId}: ${told}`);
+  }
 }
 
 const program = fileURLToPath(new URL('./coding-host.js', import.meta.url));
@@ -58,22 +80,39 @@ export async function startCodingProcess(
     await waitFor(awaited, look, { deadlineMs: DEADLINE_MS });
     return told.find(fits);
   };
+  const isEndOf = (jobId: string) => (line: CodingLine) => 'jobId' in line && line.jobId === jobId;
+  const failureOf = (jobId: string, line: CodingLine | undefined) =>
+    line?.type === 'failed'
+      ? new CodingJobFailed(jobId, line.kind, line.error)
+      : new Error(`${jobId} was answered with something else.`);
   const kill = async () => {
     child.kill('SIGKILL');
     await gone;
   };
   child.stdin.write(`${JSON.stringify(options)}\n`);
   await waitForLine('the service serves', ({ type }) => type === 'ready');
+  let asked = 0;
+  const begin = (call: CodingCall) => {
+    asked += 1;
+    const id = `${asked}`;
+    child.stdin.write(`${JSON.stringify({ id, ...call })}\n`);
+    const isItsEnd = (line: CodingLine) => 'id' in line && line.id === id;
+    const settle = async () => {
+      const line = await waitForLine(`an answer to ${call.call}`, isItsEnd);
+      if (line?.type === 'failed') throw new CodingCallError(line);
+      return line?.type === 'done' ? line.value : undefined;
+    };
+    return { settle, isOver: () => hasEnded || told.some(isItsEnd) };
+  };
   return {
     pid,
     kill,
-    run: async (command) => {
-      child.stdin.write(`${JSON.stringify(command)}\n`);
-      const isItsEnd = (line: CodingLine) => 'jobId' in line && line.jobId === command.jobId;
-      const worker = watchForWorker(pid, () => hasEnded || told.some(isItsEnd));
-      const line = await waitForLine(`the end of ${command.jobId}`, isItsEnd);
-      if (line?.type === 'ended') return { end: line.outcome, workerPid: await worker };
-      throw new Error(line?.type === 'failed' ? `${command.jobId}: ${line.error}` : 'unreachable');
+    ask: (call) => begin(call).settle(),
+    run: async (job) => {
+      const { settle, isOver } = begin({ call: 'run', ...job });
+      const worker = watchForWorker(pid, isOver);
+      const end = (await settle()) as CodingEnd;
+      return { end, workerPid: await worker };
     },
   };
 }

@@ -1,17 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { type ModelRequest, readUserMessages } from '@holdfast/provider-core/certification';
+import { check, type StageCheck } from './check.js';
 import { readPatched } from './git-bundle.js';
 import { outsideOf, type StageJob, type StageJobs } from './run-stages.js';
 import { CODEWORDS, FINDING_ID } from './stage-script.js';
 import type { Role, ThreadBench } from './thread-bench.js';
-
-/** One thing that must hold of the stages. */
-export interface StageCheck {
-  readonly name: string;
-  readonly passed: boolean;
-  /** What was seen instead, where it does not hold. */
-  readonly seen?: string;
-}
 
 /** Judges what the jobs gave, what stands on disk, and what went over the wire. */
 export async function judgeStages(
@@ -140,11 +133,4 @@ function nativeIdOf({ end }: StageJob): unknown {
 
 function digestOf({ end }: StageJob): string | undefined {
   return end.patch?.patchDigest;
-}
-
-function check(name: string, found: unknown, wanted: unknown): StageCheck {
-  const [seen, expected] = [JSON.stringify(found), JSON.stringify(wanted)];
-  return seen === expected && found !== undefined
-    ? { name, passed: true }
-    : { name, passed: false, seen: seen ?? 'nothing' };
 }

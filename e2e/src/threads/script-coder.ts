@@ -3,23 +3,26 @@ import {
   type ModelRequest,
   type ScriptedStep,
 } from '@holdfast/provider-core/certification';
+import { playCoder } from './play-coder.js';
 
 /**
  * Plays a coding agent from a request's body alone: the steps that the last message names, one after each tool result, with
- * what only the body tells in the places that are left open for it.
+ * what only the body tells in the places that are left open for it. Without steps it is {@link playCoder} who decides.
  */
 export function scriptCoder(request: ModelRequest): ScriptedStep | undefined {
   if (request.kind !== 'main') return undefined;
   const messages = findUserMessages(request);
   const last = messages.at(-1);
-  const first = last && readSteps(last.text);
-  if (!last || !first) return undefined;
+  if (!last) return undefined;
   const results = request.messages.slice(last.itemIndex).filter(({ role }) => role === 'tool');
+  const places = readPlaces(last.text);
+  const first = readSteps(last.text);
+  if (!first) return playCoder({ ...request, ...places, message: last.text, results });
   const step = [first, ...(first.after ?? [])][results.length];
   if (!step) return { text: 'There is nothing left to do.' };
   const earlier = messages.slice(0, -1).map(({ text }) => text);
   const { after: _later, ...now } = step;
-  return fill(now, { ...readPlaces(last.text), codeword: recall(earlier) });
+  return fill(now, { ...places, codeword: recall(earlier) });
 }
 
 /** What stands open in a step, for the one who plays the agent. */

@@ -41,6 +41,7 @@ export class ThreadBench implements AsyncDisposable {
   readonly owner = { kind: 'workflow', processId: randomUUID() } as const;
   readonly #services: CodingProcess[] = [];
   readonly #options: BenchOptions;
+  #workerFile: string | undefined;
 
   private constructor(
     options: BenchOptions,
@@ -59,6 +60,11 @@ export class ThreadBench implements AsyncDisposable {
     const bench = new ThreadBench(options, place, repository, { implement, review });
     for (const role of ['implement', 'review'] as const) await bench.#prepareHome(role);
     return bench;
+  }
+
+  /** Has the jobs of the services to come run by that program; by the installed one when absent. */
+  useWorker(workerFile: string | undefined): void {
+    this.#workerFile = workerFile;
   }
 
   /** Starts a service in place of the one before, which is killed: nothing but what is on disk goes on. */
@@ -123,7 +129,8 @@ export class ThreadBench implements AsyncDisposable {
       dataDir: join(root, 'data'),
       coding: {
         ...{ host: 'bench', origin: 'threads', boundary: DIGEST, repositoryUriPrefix },
-        ...{ runners, workspacesDir, ...(bubblewrap !== undefined && { bubblewrap }) },
+        ...{ runners, workspacesDir, workerFile: this.#workerFile },
+        ...(bubblewrap !== undefined && { bubblewrap }),
       },
     };
   }
