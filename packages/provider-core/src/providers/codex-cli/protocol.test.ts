@@ -72,23 +72,19 @@ describe('an answer of the app-server', () => {
 });
 
 describe('a notification', () => {
+  const read = (method: string, params: object) =>
+    codexProtocol.readFrame(method, { threadId: THREAD, ...params });
+
   it('of a command that ended tells it with its exit code, where it has one', () => {
     const item = { type: 'commandExecution', id: 'c1', command: "bash -lc 'npm test'" };
-    const read = (exitCode: number | null) =>
-      codexProtocol.readNotification('item/completed', {
-        threadId: THREAD,
-        turnId: 't1',
-        item: { ...item, exitCode },
-      }).events;
+    const end = (exitCode: number | null) =>
+      read('item/completed', { turnId: 't1', item: { ...item, exitCode } }).events;
     const finished = { type: 'tool_finished', name: 'exec_command', callId: 'c1' };
 
     const { id: callId, command } = item;
-    expect(read(2)).toEqual([finished, { type: 'command_finished', callId, command, exitCode: 2 }]);
-    expect(read(null)).toEqual([finished]);
+    expect(end(2)).toEqual([finished, { type: 'command_finished', callId, command, exitCode: 2 }]);
+    expect(end(null)).toEqual([finished]);
   });
-
-  const read = (method: string, params: object) =>
-    codexProtocol.readFrame(method, { threadId: THREAD, ...params });
 
   it('tells the turn that begins and the one that ends', () => {
     const turn = { id: 't', status: 'inProgress', items: [], error: null };
