@@ -115,6 +115,8 @@ export interface StartPlan {
 /** What a resume is planned from. */
 export interface ResumePlan extends StartPlan {
   readonly nativeSessionId: string;
+  /** What `readConfig` was answered: the CLI's own configuration, for a session that is left to it. */
+  readonly ownConfig?: unknown;
 }
 
 /** What a server says of itself. */

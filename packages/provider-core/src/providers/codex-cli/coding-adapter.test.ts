@@ -68,6 +68,22 @@ describe('a coding session of Codex', () => {
     }
   });
 
+  it('hears at a resume what the owner’s configuration says by then', () => {
+    const inherit = { source: 'codex-cli', mode: 'inherit' };
+    const resume = (given: CodingPlanRequest) =>
+      planThreadResume({
+        config: codingAdapter.plan(given).config,
+        ...{ trust: 'untrusted', nativeSessionId: 'id' },
+        ownConfig: { config: { sandbox_mode: 'danger-full-access', approval_policy: 'never' } },
+      }).params;
+
+    expect(resume({ ...request, permissions: inherit })).toMatchObject({
+      sandbox: 'danger-full-access',
+      approvalPolicy: 'never',
+    });
+    expect(resume(request)).toMatchObject({ sandbox: 'workspace-write' });
+  });
+
   it('is free where its owner trusts it', () => {
     const permissions = { source: 'codex-cli', mode: 'trusted-personal-unattended' };
 

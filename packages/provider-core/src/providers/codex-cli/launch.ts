@@ -7,6 +7,7 @@ import type {
   StartPlan,
 } from '../../spec/served-pane.js';
 import type { McpServer, PermissionLevel, SessionConfig } from '../../spec/session-config.js';
+import { configReadSchema } from './frames.wire.js';
 
 /** The variable that carries the endpoint's key to the app-server. */
 export const API_KEY_VARIABLE = 'HOLDFAST_ENDPOINT_KEY';
@@ -90,8 +91,20 @@ export function planThreadStart(plan: StartPlan): ServedCall {
 export function planThreadResume(plan: ResumePlan): ServedCall {
   return {
     method: 'thread/resume',
-    params: { threadId: plan.nativeSessionId, excludeTurns: true, ...planThreadSettings(plan) },
+    params: {
+      threadId: plan.nativeSessionId,
+      excludeTurns: true,
+      ...planThreadSettings(plan),
+      ...(plan.config.toolPolicy?.inherit ? planOwnSettings(plan.ownConfig) : {}),
+    },
   };
+}
+
+/** A thread keeps what it last ran with: an owner who has become stricter since is heard only so. */
+function planOwnSettings(ownConfig: unknown) {
+  const { sandbox_mode: sandbox, approval_policy: approvalPolicy } =
+    configReadSchema.safeParse(ownConfig).data?.config ?? {};
+  return { ...(sandbox ? { sandbox } : {}), ...(approvalPolicy ? { approvalPolicy } : {}) };
 }
 
 /** Without the trust override, Codex writes a trusted folder into the user's own configuration at the start. */

@@ -46,7 +46,7 @@ async function startSession(parts: OpenParts): Promise<OpenSession> {
       nativeSessionId: wanted,
       opener: { ...ownIdentity() },
     });
-    const trust = await findTrust(parts, server);
+    const { trust } = await readOwnConfig(parts, server);
     const call = way.protocol.startSession({ config: context.config, trust });
     const result = await server.connection.call(call, callLimits(request));
     const opened = way.protocol.readOpenedSession(result);
@@ -87,7 +87,7 @@ async function resumeSession(parts: OpenParts, nativeSessionId: string): Promise
       kept !== undefined ||
       (!server.wasStarted && (await isLoaded(parts, server, nativeSessionId)));
     // A loaded session keeps what it has.
-    const trust = wasLoaded ? undefined : await findTrust(parts, server);
+    const { trust, ownConfig } = wasLoaded ? {} : await readOwnConfig(parts, server);
     const expectsPane = request.expectsLive && way.paneLaunch !== undefined;
     const isPaneLost = expectsPane && (await pane).state === 'absent';
     if (isPaneLost) request.emit({ type: 'lost_tmux' });
@@ -95,7 +95,7 @@ async function resumeSession(parts: OpenParts, nativeSessionId: string): Promise
     if (recovered) request.emit({ type: 'resuming' });
     const { opened, isFollowed } = kept
       ? { opened: kept, isFollowed: true }
-      : await attachOrResume(parts, { server, trust, nativeSessionId });
+      : await attachOrResume(parts, { server, trust, ownConfig, nativeSessionId });
     await keepMark(server.place.dir, markOf(opened));
     const found = await pane;
     return new ServedSession({
@@ -130,15 +130,21 @@ function reachServer(parts: OpenParts, wanted: SessionMark): Promise<RunningServ
   });
 }
 
-/** Absent where a person has decided already; else for this session alone, so that no configuration is written. */
-async function findTrust(
+interface OwnConfig {
+  /** Absent where a person has decided already; else for this session alone, so that no configuration is written. */
+  readonly trust?: SessionTrust;
+  readonly ownConfig?: unknown;
+}
+
+async function readOwnConfig(
   { way, context, request }: OpenParts,
   { connection }: RunningServer,
-): Promise<SessionTrust> {
+): Promise<OwnConfig> {
   const { workingDir, trustWorkingDir } = context.config;
-  const result = await connection.call(way.protocol.readConfig(workingDir), callLimits(request));
-  if (way.protocol.decidesTrust(result, workingDir)) return undefined;
-  return trustWorkingDir ? 'trusted' : 'untrusted';
+  const call = way.protocol.readConfig(workingDir);
+  const ownConfig = await connection.call(call, callLimits(request));
+  if (way.protocol.decidesTrust(ownConfig, workingDir)) return { ownConfig };
+  return { ownConfig, trust: trustWorkingDir ? 'trusted' : 'untrusted' };
 }
 
 async function isLoaded(
@@ -177,14 +183,16 @@ interface AttachedSession {
 interface AttachTarget {
   readonly server: RunningServer;
   readonly trust: SessionTrust;
+  readonly ownConfig: unknown;
   readonly nativeSessionId: string;
 }
 
 async function attachOrResume(parts: OpenParts, target: AttachTarget): Promise<AttachedSession> {
   const { way, context, request } = parts;
-  const { server, trust, nativeSessionId } = target;
+  const { server, nativeSessionId, ...own } = target;
   try {
-    const call = way.protocol.resumeSession({ config: context.config, nativeSessionId, trust });
+    const { config } = context;
+    const call = way.protocol.resumeSession({ config, nativeSessionId, ...own });
     // What waits for an answer comes with the session, maybe before our listener stands.
     server.connection.expect(nativeSessionId);
     const result = await server.connection.call(call, callLimits(request));
