@@ -1,3 +1,4 @@
+import { AuthRequiredError } from '@holdfast/agent';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CodingThreadError } from '../threads/coding-thread-error.js';
 import { implementJob } from '../threads/contract/__fixtures__/coding-jobs.js';
@@ -122,7 +123,11 @@ describe('a step whose work is a coding job', () => {
     });
     const state = await service.runStep('build');
     expect(state.outcome).toBe('failed');
-    expect(state.phases.main_execution?.error).toContain('see its end');
+    expect(state.phases.main_execution?.errorJson).toMatchObject({
+      family: 'coding',
+      kind: 'execution_unknown',
+      facts: { retry: 'inspect' },
+    });
     expect(service.jobs.seen).toHaveLength(1);
   });
 
@@ -213,6 +218,36 @@ describe('a step whose work is a stage', () => {
       'implement close',
       'review close',
     ]);
+  });
+
+  it('waits for what must change outside, without counting an attempt, and goes on then', async () => {
+    const error = new AuthRequiredError('signed out');
+    const service = serve(steps, {
+      script: {
+        implement: [{ error }, { error }, { patch: '1' }],
+        review: [{ findings: [] }],
+      },
+    });
+    const { phases } = await service.runStep('a');
+    expect(phases.main_execution).toMatchObject({
+      suspended: { reason: 'auth_required' },
+      attempt: 0,
+    });
+    await service.executions.resume('1~main~a');
+    await service.engine.run();
+    expect(await service.executions.get('1~main~a')).toMatchObject({ outcome: 'completed' });
+  });
+
+  it('fails with what the stage says a person can do', async () => {
+    const service = serve(steps, {
+      script: { implement: [{ patch: '1' }, 'no-change'], review: [{ findings: ['f1'] }] },
+    });
+    const { outcome, phases } = await service.runStep('a');
+    expect(outcome).toBe('failed');
+    expect(phases.main_execution).toMatchObject({
+      error: expect.stringContaining('stage-A stopped in round 2'),
+      errorJson: { family: 'coding', kind: 'stage_failed', facts: { reason: 'no_progress' } },
+    });
   });
 
   it('cancels the open job of a stage that was stopped while nobody ran it', async () => {

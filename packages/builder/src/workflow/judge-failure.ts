@@ -1,6 +1,6 @@
 import { isContinuationError, isTurnError, type TurnError } from '@holdfast/agent';
 import { isCodingThreadError } from '../threads/coding-thread-error.js';
-import { isCodingStageError } from '../threads/stages/stage-error.js';
+import { type CodingStageError, isCodingStageError } from '../threads/stages/stage-error.js';
 import type { Suspension } from './continuation-state.js';
 import { isWorkflowError } from './workflow-error.js';
 
@@ -20,9 +20,15 @@ export function judgeFailure(error: unknown): FailureVerdict {
   if (isContinuationError(error)) return { type: 'fail' };
   if (isTurnError(error)) return judgeTurnError(error);
   if (isCodingThreadError(error)) return { type: error.retry === 'same' ? 'retry' : 'fail' };
-  if (isCodingStageError(error)) return { type: error.isFinal ? 'fail' : 'retry' };
+  if (isCodingStageError(error)) return judgeStageError(error);
   // Of ours, all that can come from within a phase are final.
   return isWorkflowError(error) ? { type: 'fail' } : { type: 'retry' };
+}
+
+/** A stage that waits for something outside waits like a turn would. */
+function judgeStageError({ isFinal, cause }: CodingStageError): FailureVerdict {
+  if (isFinal) return { type: 'fail' };
+  return isTurnError(cause) ? judgeTurnError(cause) : { type: 'retry' };
 }
 
 function judgeTurnError(error: TurnError): FailureVerdict {

@@ -1,4 +1,6 @@
 import { type ErrorJson, isContinuationError, isTurnError } from '@holdfast/agent';
+import { isCodingThreadError } from '../threads/coding-thread-error.js';
+import { isCodingStageError } from '../threads/stages/stage-error.js';
 import { clipError } from './clip-error.js';
 import type { ContinuationState, PhaseRecord, PhaseTurn } from './continuation-state.js';
 import type { Phase } from './phases.js';
@@ -69,7 +71,20 @@ export function errorJsonOf(error: unknown): ErrorJson {
   if (isTurnError(error) || isContinuationError(error)) return error.toJSON();
   const name = error instanceof Error ? error.name : 'Error';
   const message = clipError(error instanceof Error ? error.message : String(error));
+  if (isCodingThreadError(error))
+    return coding(error, { name, message, facts: { retry: error.retry } });
+  if (isCodingStageError(error)) {
+    const { reason, isFinal, details } = error;
+    return coding(error, { name, message, facts: { reason, isFinal, round: details.round } });
+  }
   if (!isWorkflowError(error))
     return { family: 'unknown', kind: 'unknown', name, message, facts: {} };
   return { family: 'workflow', kind: error.kind, name, message, facts: {} };
+}
+
+function coding(
+  { kind }: { readonly kind: string },
+  rest: Pick<ErrorJson, 'name' | 'message' | 'facts'>,
+): ErrorJson {
+  return { family: 'coding', kind, ...rest };
 }

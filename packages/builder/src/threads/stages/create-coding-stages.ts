@@ -117,7 +117,7 @@ async function runJob(live: LiveStage, job: StageJob): Promise<void> {
     case 'outcome':
       return await takeIn(live, job, verdict.outcome);
     case 'again':
-      return await tryAgain(live, job, verdict.why);
+      return await tryAgain(live, job, verdict);
     case 'inspect':
       return await recoverJob(live, job, verdict.why);
     case 'replace':

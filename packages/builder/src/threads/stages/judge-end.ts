@@ -1,11 +1,13 @@
+import { isTurnError, type TurnError } from '@holdfast/agent';
 import type { CodingOutcome } from '../coding-job.js';
-import type { WorkerEnd } from '../worker/worker-spec.js';
+import { restoreWorkerError } from '../worker/worker-error.js';
+import type { WorkerEnd, WorkerError } from '../worker/worker-spec.js';
 
 /** What the end of a try means for the stage. */
 export type EndVerdict =
   | { readonly type: 'outcome'; readonly outcome: CodingOutcome }
-  /** The same operation again, later. */
-  | { readonly type: 'again'; readonly why: string }
+  /** The same operation again, later; where something outside must change first, `waitsFor` says what. */
+  | { readonly type: 'again'; readonly why: string; readonly waitsFor?: TurnError | undefined }
   /** Nobody knows before the thread was looked at. */
   | { readonly type: 'inspect'; readonly why: string }
   | { readonly type: 'replace'; readonly why: string }
@@ -20,7 +22,16 @@ export function judgeEnd(end: WorkerEnd): EndVerdict {
   if (end.class === 'unknown') return { type: 'inspect', why: end.reason };
   const { retry, kind, message } = end.error;
   const why = `${kind}: ${message}`;
-  if (retry === 'same') return { type: 'again', why };
+  if (retry === 'same') return { type: 'again', why, waitsFor: findWait(end.error) };
   if (retry === 'never') return { type: 'fail', why };
   return { type: retry, why };
+}
+
+const OUTSIDE: ReadonlySet<string> = new Set(['rate_limited', 'auth_required', 'cli_unusable']);
+
+/** Another try in a moment mends none of these. */
+function findWait(error: WorkerError): TurnError | undefined {
+  if (error.family !== 'agent' || !OUTSIDE.has(error.kind)) return undefined;
+  const restored = restoreWorkerError(error);
+  return isTurnError(restored) ? restored : undefined;
 }

@@ -28,10 +28,10 @@ export async function recoverJob(live: LiveStage, job: StageJob, why: string): P
     }
     case 'rollback': {
       const { error } = await decide(() => threads.rollback(decision));
-      return error ? await settleRefusal(live, job, error) : await tryAgain(live, job, why);
+      return error ? await settleRefusal(live, job, error) : await tryAgain(live, job, { why });
     }
     case 'again':
-      return await tryAgain(live, job, why);
+      return await tryAgain(live, job, { why });
     case 'replace':
       return await replaceThread(live, job, why);
   }
@@ -44,7 +44,7 @@ export async function replaceThread(live: LiveStage, job: StageJob, why: string)
   const { seat } = job;
   const reason = `its stage replaces it: ${why}`;
   const { error } = await decide(() => parts.threads.abandon({ ...placeOf(live, job), reason }));
-  if (error?.retry === 'same') return await tryAgain(live, job, error.message);
+  if (error?.retry === 'same') return await tryAgain(live, job, { why: error.message });
   const { sessionRef, receipt, review } = getThread(record, seat);
   const state = error?.kind === 'thread_closed' ? 'CLOSED' : 'ABANDONED';
   const lost: StageThreadEnd = { role: roleOf(seat), sessionRef, state, receipt };
@@ -77,7 +77,7 @@ async function settleRefusal(
   job: StageJob,
   { retry, message }: CodingThreadError,
 ): Promise<void> {
-  if (retry === 'same') return await tryAgain(live, job, message);
+  if (retry === 'same') return await tryAgain(live, job, { why: message });
   return await replaceThread(live, job, message);
 }
 

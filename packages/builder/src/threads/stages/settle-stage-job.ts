@@ -1,3 +1,4 @@
+import type { TurnError } from '@holdfast/agent';
 import { backOffMs } from '../../engine/back-off.js';
 import type { CodingOutcome } from '../coding-job.js';
 import { storePatch } from '../workspace/patch-artifacts.js';
@@ -28,14 +29,25 @@ export async function takeIn(
   await live.fail({ reason: 'job_failed', why }, settleJob(record, job));
 }
 
+/** Why a try came to nothing. */
+export interface FailedTry {
+  readonly why: string;
+  /** What must change outside before another one helps. */
+  readonly waitsFor?: TurnError | undefined;
+}
+
 /** The same operation again under a new job id, after a while, as often as is allowed in one go. */
-export async function tryAgain(live: LiveStage, job: StageJob, why: string): Promise<void> {
+export async function tryAgain(
+  live: LiveStage,
+  job: StageJob,
+  { why, waitsFor }: FailedTry,
+): Promise<void> {
   const { parts, record } = live;
   const count = live.countTry(job.operationId);
   if (job.mode === 'close' && count > MAX_CLOSE_TRIES) return await giveUpClose(live, job, why);
-  if (count > MAX_TRIES) {
+  if (count > (waitsFor ? 1 : MAX_TRIES)) {
     const text = `the ${job.seat}'s job was tried ${count} times; the last one said: ${why}.`;
-    throw live.errorOf({ reason: 'job_unsettled', why: text });
+    throw live.errorOf({ reason: 'job_unsettled', why: text }, waitsFor);
   }
   await parts.clock.sleep(backOffMs(count), live.signal);
   const next = { ...job, dispatch: job.dispatch + 1 };

@@ -1,6 +1,6 @@
 import type { JsonValue, Store } from '../../../persistence/store.js';
 import type { CodingJobInput, CodingOutcome, Finding } from '../../coding-job.js';
-import { CodingThreadError, isCodingThreadError } from '../../coding-thread-error.js';
+import { CodingThreadError } from '../../coding-thread-error.js';
 import { DIGEST, jobRules, review } from '../../contract/__fixtures__/coding-jobs.js';
 import { digestOfJson, digestOfText } from '../../contract/canonical-json.js';
 import { decodeCodingJob } from '../../contract/coding-job.wire.js';
@@ -21,7 +21,7 @@ export type Act =
   | { readonly findings: readonly string[] }
   | 'no-change'
   | { readonly lost: LostAt; readonly result?: Act }
-  | { readonly error: CodingThreadError }
+  | { readonly error: Error }
   | { readonly end: WorkerEnd }
   | { readonly closeFails: number };
 
@@ -147,8 +147,7 @@ export class ScriptedWorker {
     try {
       return await this.#act({ job, trusted }, act);
     } catch (error) {
-      if (isCodingThreadError(error)) return { class: 'failed', error: describeWorkerError(error) };
-      throw error;
+      return { class: 'failed', error: describeWorkerError(error) };
     }
   }
 
