@@ -22,13 +22,27 @@ export type CodingCall =
       readonly owner: CodingOwner;
     }
   | { readonly call: 'find'; readonly jobId: string }
-  | { readonly call: 'inspect'; readonly sessionRef: string; readonly owner: CodingOwner }
+  | Omit<ThreadCall, 'jobId'>
+  | {
+      readonly call: 'adopt' | 'abandon' | 'rollback';
+      readonly sessionRef: string;
+      readonly owner: CodingOwner;
+      readonly reason: string;
+      readonly operationId?: string;
+    }
   | {
       readonly call: 'stage';
       readonly key: string;
       readonly stage: HandleJson;
       readonly owner: CodingOwner;
     };
+
+/** What can be asked or decided about a thread. */
+export interface ThreadCall {
+  readonly jobId: string;
+  readonly call: 'inspect' | 'adopt' | 'abandon' | 'rollback';
+  readonly address: HandleJson;
+}
 
 /** A call with the id that its answer has. */
 export type CodingCommand = CodingCall & { readonly id: string };

@@ -30,22 +30,8 @@ export interface CodingProcess {
   readonly ask: (call: CodingCall) => Promise<unknown>;
   /** Runs a job to its end, and tells in which process. */
   readonly run: (job: Omit<Extract<CodingCall, { call: 'run' }>, 'call'>) => Promise<FinishedJob>;
-  /** Asks or decides something about a thread; a refusal is thrown as a {@link CodingJobFailed}. */
-  readonly call: (call: ThreadCall) => Promise<unknown>;
   /** SIGKILL; resolves when the process is gone. */
   readonly kill: () => Promise<void>;
-}
-
-/** How a service told that something failed. */
-export class CodingJobFailed extends Error {
-  constructor(
-    jobId: string,
-    /** Of a typed refusal. */
-    readonly kind: string | undefined,
-    told: string,
-  ) {
-    super(`${jobId}: ${told}`);
-  }
 }
 
 const program = fileURLToPath(new URL('./coding-host.js', import.meta.url));
@@ -80,11 +66,6 @@ export async function startCodingProcess(
     await waitFor(awaited, look, { deadlineMs: DEADLINE_MS });
     return told.find(fits);
   };
-  const isEndOf = (jobId: string) => (line: CodingLine) => 'jobId' in line && line.jobId === jobId;
-  const failureOf = (jobId: string, line: CodingLine | undefined) =>
-    line?.type === 'failed'
-      ? new CodingJobFailed(jobId, line.kind, line.error)
-      : new Error(`${jobId} was answered with something else.`);
   const kill = async () => {
     child.kill('SIGKILL');
     await gone;
