@@ -1,9 +1,12 @@
-import type { CodingJobRecord } from './coding-job-record.js';
-
 /** What the choice looks at. */
 export interface Choice {
-  readonly waiting: readonly Pick<CodingJobRecord, 'jobId' | 'owner' | 'order'>[];
-  readonly running: readonly Pick<CodingJobRecord, 'owner'>[];
+  readonly waiting: readonly {
+    readonly jobId: string;
+    readonly owner: string;
+    /** Sorts by time. */
+    readonly order: string;
+  }[];
+  readonly running: readonly { readonly owner: string }[];
   /** Whose jobs were begun, each with a number that is higher the later that was. */
   readonly turns: Readonly<Record<string, number>>;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../engine/__fixtures__/manual-clock.js';
+import { keys } from '../../persistence/keys.js';
 import { CodingThreadError } from '../coding-thread-error.js';
 import { implementJob } from '../contract/__fixtures__/coding-jobs.js';
 import { describeWorkerError } from '../worker/worker-error.js';
@@ -147,6 +148,9 @@ describe('an end', () => {
     const { jobs } = await start({ clock });
     const job = await jobs.submit(plainJob('one'));
     const outcome = await passWhile(clock, job.result());
+    // Until its host has let go of it, nothing is shrunk in any case.
+    const lease = keys.codingJobLease('one');
+    await vi.waitFor(async () => expect(await store.observe(lease)).toEqual({ state: 'free' }));
     const day = 24 * 3_600_000;
     clock.wall += 400 * day;
     expect(await jobs.prune()).toBe(0);

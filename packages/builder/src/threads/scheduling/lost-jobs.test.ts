@@ -188,6 +188,28 @@ describe('a crash in the middle of an admission', () => {
   });
 });
 
+describe('a cancel whose process died right after it was written', () => {
+  it('keeps the waiting job from ever being started', async () => {
+    const { open, start, workers } = await createCodingBench();
+    const { jobs, close } = open({
+      plant: (store) => ({
+        acquire: async (key, ...rest) => {
+          if (key[0] === 'coding' && key[1] === 'leases') throw new TypeError('it died');
+          return await store.acquire(key, ...rest);
+        },
+      }),
+    });
+    const job = await jobs.submit(plainJob('one'));
+    await expect(job.cancel('not wanted')).rejects.toThrow('it died');
+    await close();
+    const { jobs: later } = await start();
+    await expect((await later.find('one'))?.result()).rejects.toMatchObject({
+      kind: 'job_cancelled',
+    });
+    expect(workers.runs).toEqual([]);
+  });
+});
+
 describe('an end that the disk does not take', () => {
   it('is written as soon as that can be, and told only then', async () => {
     const { start, workers } = await createCodingBench();
