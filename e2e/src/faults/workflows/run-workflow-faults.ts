@@ -5,7 +5,7 @@ import { runJobs } from '../../harness/run-jobs.js';
 import { type PlannedRun, planWorkflowKills } from './plan-workflow-kills.js';
 import { recordWrites } from './record-writes.js';
 import { runWorkflowPlan, type WorkflowOutcome } from './run-workflow-plan.js';
-import { nameWorkflowCell, sooner } from './workflow-cell.js';
+import { nameWorkflowCell, sooner, type WorkflowCell } from './workflow-cell.js';
 import { nameDriver, type WorkflowDriver } from './workflow-subject.js';
 import { complaintsOf, findWorkflowComplaints, tallyWorkflows } from './workflow-tally.js';
 
@@ -56,16 +56,23 @@ async function findDrivers(provider: string | undefined): Promise<readonly Workf
   return provider === undefined ? [...drivers, api] : drivers;
 }
 
-/** A kill whose moment did not come, since another one changed the run, is aimed at in a run that is new. */
+/**
+ * A kill whose moment did not come, since another one changed the run, is aimed at in a run that is new and has no other: then
+ * nothing comes before it that did not when the moment was recorded.
+ */
 async function runUntilHit({ recording, cells }: PlannedRun): Promise<readonly WorkflowOutcome[]> {
   const { driver, outcome: usual } = recording;
   const outcomes: WorkflowOutcome[] = [];
-  let left = cells;
-  for (let shot = 1; shot <= MAX_SHOTS && left.length > 0; shot += 1) {
-    const outcome = await runWorkflowPlan({ driver, cells: left, usualMs: usual.ms });
-    report(outcome);
-    outcomes.push(outcome);
-    left = outcome.missed.map(sooner);
+  let aims: readonly (readonly WorkflowCell[])[] = [cells];
+  for (let shot = 1; shot <= MAX_SHOTS && aims.length > 0; shot += 1) {
+    const missed: WorkflowCell[] = [];
+    for (const aim of aims) {
+      const outcome = await runWorkflowPlan({ driver, cells: aim, usualMs: usual.ms });
+      report(outcome);
+      outcomes.push(outcome);
+      missed.push(...outcome.missed);
+    }
+    aims = missed.map((cell) => [sooner(cell)]);
   }
   return outcomes;
 }
