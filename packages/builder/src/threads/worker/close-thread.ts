@@ -22,14 +22,12 @@ export async function closeByDirective(
     handle: session?.kept?.handle,
   });
   job.enter('close_after_turn');
-  try {
-    const outcome = await thread.close(archive.options);
-    await removeTree(job.root);
-    return outcome;
-  } finally {
+  const outcome = await thread.close(archive.options).finally(async () => {
     job.enter('end_native');
     await archive.endNative();
-  }
+  });
+  await removeTree(job.root);
+  return outcome;
 }
 
 /** Tries to end the conversation after its turn; the CLI is ended whatever becomes of that. */

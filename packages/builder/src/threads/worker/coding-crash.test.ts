@@ -56,6 +56,22 @@ describe('a crash right before a step', () => {
     expect(await repeat(bench, job)).toBe('no-change READY');
   });
 
+  it.each([
+    ['prepare_native', 'READY committed'],
+    ['close_after_turn', 'READY committed'],
+    ['end_native', 'CLOSED committed'],
+  ] as const)(
+    '%s of a close leaves it %s, and the same close is done afterwards',
+    async (step, state) => {
+      const bench = await codingBench();
+      const { thread } = await bench.run(bench.job());
+      const job = bench.job({ mode: 'close', expectedCheckpoint: thread?.checkpoint });
+      await dieAt(bench, job, step);
+      expect(await stateOf(bench)).toBe(state);
+      expect(await repeat(bench, job)).toBe('closed CLOSED');
+    },
+  );
+
   it('commit loses nothing: the validated result is adopted, patch and all', async () => {
     const bench = await codingBench();
     bench.writes([{ path: 'src/one.txt', content: 'two\n' }]);
