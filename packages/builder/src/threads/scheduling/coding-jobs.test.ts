@@ -115,7 +115,10 @@ describe('a coding job', () => {
       kind: 'execution_unknown',
       retry: 'inspect',
     });
-    await expect(broken.result()).rejects.toMatchObject({ kind: 'execution_unknown' });
+    await expect(broken.result()).rejects.toMatchObject({
+      kind: 'execution_unknown',
+      message: expect.stringContaining('a defect'),
+    });
     expect(workers.operations).toEqual(['unknown', 'broken', 'good']);
   });
 
@@ -150,7 +153,8 @@ describe('an end', () => {
     const outcome = await passWhile(clock, job.result());
     // Until its host has let go of it, nothing is shrunk in any case.
     const lease = keys.codingJobLease('one');
-    await vi.waitFor(async () => expect(await store.observe(lease)).toEqual({ state: 'free' }));
+    const isFree = async () => (await store.observe(lease)).state === 'free';
+    await vi.waitUntil(isFree, { timeout: 20_000 });
     const day = 24 * 3_600_000;
     clock.wall += 400 * day;
     expect(await jobs.prune()).toBe(0);

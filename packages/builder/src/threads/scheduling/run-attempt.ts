@@ -1,5 +1,6 @@
 import type { Lease } from '@holdfast/agent';
 import type { JobContext } from '../../engine/job-engine.js';
+import type { WorkerRun } from '../execution/coding-workers.js';
 import type { CodingWorkerSpec, WorkerEnd } from '../worker/worker-spec.js';
 import type { CodingDesk } from './coding-desk.js';
 import type { CodingJobRecord } from './coding-job-record.js';
@@ -46,7 +47,7 @@ export async function runAttempt(desk: CodingDesk, attempt: Attempt): Promise<At
   };
   context.signal.addEventListener('abort', checkOurs, { once: true });
   try {
-    const end = await desk.workers.run({
+    const end = await runWorker(desk, {
       spec,
       executionId: record.executionId ?? '',
       fencingToken: record.fencingToken,
@@ -62,6 +63,17 @@ export async function runAttempt(desk: CodingDesk, attempt: Attempt): Promise<At
     context.signal.removeEventListener('abort', checkOurs);
     over.abort();
     await watched;
+  }
+}
+
+/** A defect of ours proves nothing of what the worker did. */
+async function runWorker({ workers, logger }: CodingDesk, run: WorkerRun): Promise<WorkerEnd> {
+  try {
+    return await workers.run(run);
+  } catch (error) {
+    logger?.error({ execution_id: run.executionId, err: error }, 'worker of a coding job not run');
+    const why = error instanceof Error ? error.message : String(error);
+    return { class: 'unknown', reason: `Its worker could not be followed: ${why}` };
   }
 }
 
