@@ -15,7 +15,10 @@ export interface CodingOptions {
   readonly workspacesDir?: string | undefined;
   /** Absolute path of git; found on PATH when absent. */
   readonly git?: string | undefined;
-  /** Absolute path of bubblewrap; found on PATH when absent, and no namespace is made where there is none. */
+  /**
+   * Absolute path of bubblewrap; found on PATH when absent. No namespace is made where there is none, nor for a role whose
+   * runner names no home of its own in `cliHomes`.
+   */
   readonly bubblewrap?: string | undefined;
   /** Absolute path of the program of the workers; the installed one when absent. For tests that make one fail. */
   readonly workerFile?: string | undefined;

@@ -78,7 +78,8 @@ function planRequestOf(job: ValidatedJob): Parameters<FoundCodingAdapter['adapte
     ownFolders: [join(root, 'state'), ...(cliHome === undefined ? [] : [cliHome])],
     hiddenFolders: [spec.workspacesDir, spec.dataDir],
     permissions: { source, mode },
-    bubblewrap: spec.bubblewrap,
+    // What the CLI must write of its own is known only of a home that was named.
+    bubblewrap: cliHome === undefined ? undefined : spec.bubblewrap,
     outputSchema: role === 'review' ? reviewSchema : undefined,
   };
 }

@@ -222,6 +222,16 @@ describe('a job', () => {
     expect(JSON.stringify(bench.progress)).not.toContain('Build it.');
   });
 
+  it('is confined by a namespace only where its CLI has a home of its own, and says so', async () => {
+    const bench = await codingBench(TOMBSTONE);
+    const bubblewrap = '/usr/bin/bwrap';
+    const free = await bench.run(bench.job('ephemeral'), { spec: { bubblewrap } });
+    expect(free.evidence).toMatchObject({ enforcement: 'cli' });
+    const cli = { cliHome: '/homes/implement' };
+    const confined = await bench.run(bench.job('ephemeral'), { spec: { bubblewrap, cli } });
+    expect(confined.evidence).toMatchObject({ enforcement: 'namespace' });
+  });
+
   it('tells its steps in their order, and ends its CLI last', async () => {
     const bench = await codingBench();
     await bench.run(bench.job());
