@@ -85,7 +85,8 @@ describe('recovering a thread', () => {
       return { turn: 'none', evidence: { turns: 1 } } as const;
     };
     await threads.rollback({ ...place, reason, prove });
-    expect(asked).toEqual([{ nativeId: 'native-1', turnId: 'turn-2' }]);
+    const { adapterState } = result;
+    expect(asked).toEqual([{ nativeId: 'native-1', turnId: 'turn-2', adapterState }]);
     expect((await runJob(store, job)).operationId).toBe('op-2');
   });
 });
