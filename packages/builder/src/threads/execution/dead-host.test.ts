@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -102,11 +103,17 @@ describe('a host that is killed', () => {
     const namespace = pidNamespace.replace(/\D/g, '');
     const dead = spawn('/bin/true', { env: {} });
     await once(dead, 'exit');
-    const orphan = sleeper(`a.${dead.pid}.1.${namespace}`);
-    const ours = sleeper(`b.${pid}.${startTime}.${namespace}`);
-    const foreign = sleeper(`c.${dead.pid}.1.4711`);
+    const id = randomUUID();
+    const marks = [
+      `a-${id}.${dead.pid}.1.${namespace}`,
+      `b-${id}.${pid}.${startTime}.${namespace}`,
+      `c-${id}.${dead.pid}.1.4711`,
+    ];
+    const [orphan, ours, foreign] = marks.map(sleeper);
+    if (!orphan || !ours || !foreign) throw new Error('unreachable: three were started');
     const gone = once(orphan, 'exit');
-    expect(await endOrphans(impatient)).toBe(1);
+    const isOfTest = (mark: string) => marks.includes(mark);
+    expect(await endOrphans(impatient, isOfTest)).toBe(1);
     await gone;
     expect([ours.exitCode, ours.signalCode]).toEqual([null, null]);
     expect([foreign.exitCode, foreign.signalCode]).toEqual([null, null]);

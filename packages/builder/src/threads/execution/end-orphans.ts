@@ -6,9 +6,12 @@ const ORPHAN_GRACE_MS = 15_000;
 const POLL_MS = 250;
 
 /** Ends the workers whose runner is dead and that did not end by themselves; gives how many. */
-export async function endOrphans(clock: Clock): Promise<number> {
+export async function endOrphans(
+  clock: Clock,
+  isMeant: (mark: string) => boolean = () => true,
+): Promise<number> {
   const end = clock.monotonicMs() + ORPHAN_GRACE_MS;
-  let orphans = findOrphans();
+  let orphans = findOrphans().filter(isMeant);
   while (orphans.length > 0 && clock.monotonicMs() < end) {
     await clock.sleep(POLL_MS);
     const still = new Set(findOrphans());

@@ -97,15 +97,16 @@ async function serveJob(
 
 /** The runner may put the deadline off while the job runs. */
 function followDeadline(inbox: CommandInbox, clock: Clock, deadlineMs: number): () => number {
-  let at = clock.now() + deadlineMs;
+  let at = clock.monotonicMs() + deadlineMs;
   const follow = async () => {
     for (let told = await inbox.next(); told; told = await inbox.next()) {
-      if (told.type === 'renew') at = clock.now() + told.deadlineMs;
+      if (told.type === 'renew') at = clock.monotonicMs() + told.deadlineMs;
       else inbox.cancel(`the runner said ${told.type} twice`);
     }
   };
   void follow();
-  return () => at;
+  // A clock that is set meanwhile leaves as much time as before.
+  return () => clock.now() + at - clock.monotonicMs();
 }
 
 function judgeStart(
