@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { type Builder, type BuilderOptions, createBuilder } from '@holdfast/builder';
+import { type BuilderOptions, createBuilder } from '@holdfast/builder';
 import type { CodingCommand, CodingLine, CodingServiceOptions } from './threads/coding-command.js';
 
 /** A service with a builder that has coding runners: it does what it is told until its input ends. */
@@ -39,11 +39,11 @@ async function act(command: CodingCommand): Promise<unknown> {
     case 'find':
       return await (await threads.find(command.jobId))?.result();
     case 'inspect':
+      return await threads.inspect(command);
     case 'adopt':
     case 'abandon':
     case 'rollback':
-      // So is the address, with what the call needs besides.
-      return await threads[command.call](command.address as unknown as ThreadVerdict);
+      return await threads[command.call](command);
     case 'stage': {
       // The stage is JSON that the harness wrote.
       const stage = command.stage as unknown as Parameters<typeof threads.runStage>[0]['stage'];
@@ -51,8 +51,6 @@ async function act(command: CodingCommand): Promise<unknown> {
     }
   }
 }
-
-type ThreadVerdict = Parameters<Builder['threads']['adopt']>[0];
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

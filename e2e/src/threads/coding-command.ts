@@ -22,7 +22,7 @@ export type CodingCall =
       readonly owner: CodingOwner;
     }
   | { readonly call: 'find'; readonly jobId: string }
-  | Omit<ThreadCall, 'jobId'>
+  | { readonly call: 'inspect'; readonly sessionRef: string; readonly owner: CodingOwner }
   | {
       readonly call: 'adopt' | 'abandon' | 'rollback';
       readonly sessionRef: string;
@@ -36,13 +36,6 @@ export type CodingCall =
       readonly stage: HandleJson;
       readonly owner: CodingOwner;
     };
-
-/** What can be asked or decided about a thread. */
-export interface ThreadCall {
-  readonly jobId: string;
-  readonly call: 'inspect' | 'adopt' | 'abandon' | 'rollback';
-  readonly address: HandleJson;
-}
 
 /** A call with the id that its answer has. */
 export type CodingCommand = CodingCall & { readonly id: string };

@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { findProcess } from '../harness/processes.js';
 import { waitFor } from '../harness/wait-for.js';
@@ -49,51 +50,60 @@ export async function startCodingProcess(
     env: { PATH: process.env['PATH'] ?? '', HOME: home, LANG: 'C.UTF-8' },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const told: CodingLine[] = [];
-  const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  let hasEnded = false;
-  void gone.then(() => {
-    hasEnded = true;
-  });
-  child.stdin.on('error', () => {});
-  createInterface({ input: child.stdout }).on('line', (line) => told.push(JSON.parse(line)));
+  const lines = readLines(child);
   const pid = child.pid ?? -1;
-  const waitForLine = async (awaited: string, fits: (line: CodingLine) => boolean) => {
-    const look = () => {
-      if (hasEnded) throw new Error(`The service ended before ${awaited}.`);
-      return told.some(fits);
-    };
-    await waitFor(awaited, look, { deadlineMs: DEADLINE_MS });
-    return told.find(fits);
-  };
-  const kill = async () => {
-    child.kill('SIGKILL');
-    await gone;
-  };
   child.stdin.write(`${JSON.stringify(options)}\n`);
-  await waitForLine('the service serves', ({ type }) => type === 'ready');
+  await lines.waitFor('the service serves', ({ type }) => type === 'ready');
   let asked = 0;
   const begin = (call: CodingCall) => {
     asked += 1;
     const id = `${asked}`;
-    child.stdin.write(`${JSON.stringify({ id, ...call })}\n`);
+    child.stdin.write(`${JSON.stringify({ ...call, id })}\n`);
     const isItsEnd = (line: CodingLine) => 'id' in line && line.id === id;
     const settle = async () => {
-      const line = await waitForLine(`an answer to ${call.call}`, isItsEnd);
+      const line = await lines.waitFor(`an answer to ${call.call}`, isItsEnd);
       if (line?.type === 'failed') throw new CodingCallError(line);
       return line?.type === 'done' ? line.value : undefined;
     };
-    return { settle, isOver: () => hasEnded || told.some(isItsEnd) };
+    return { settle, isOver: () => lines.hasEnded() || lines.told.some(isItsEnd) };
   };
   return {
-    pid,
-    kill,
+    ...{ pid, kill: lines.kill },
     ask: (call) => begin(call).settle(),
     run: async (job) => {
       const { settle, isOver } = begin({ call: 'run', ...job });
       const worker = watchForWorker(pid, isOver);
       const end = (await settle()) as CodingEnd;
       return { end, workerPid: await worker };
+    },
+  };
+}
+
+/** What a service tells, until it is gone. */
+function readLines(child: ChildProcessByStdio<Writable, Readable, null>) {
+  const told: CodingLine[] = [];
+  const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  let isGone = false;
+  void gone.then(() => {
+    isGone = true;
+  });
+  // One that was killed takes no more input.
+  child.stdin.on('error', () => {});
+  createInterface({ input: child.stdout }).on('line', (line) => told.push(JSON.parse(line)));
+  return {
+    told,
+    hasEnded: () => isGone,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await gone;
+    },
+    waitFor: async (awaited: string, fits: (line: CodingLine) => boolean) => {
+      const look = () => {
+        if (isGone && !told.some(fits)) throw new Error(`The service ended before ${awaited}.`);
+        return told.some(fits);
+      };
+      await waitFor(awaited, look, { deadlineMs: DEADLINE_MS });
+      return told.find(fits);
     },
   };
 }
