@@ -3,6 +3,7 @@ import { keys } from '../../persistence/keys.js';
 import type { Store } from '../../persistence/store.js';
 import { implementJob } from '../contract/__fixtures__/coding-jobs.js';
 import type { WorkerRun } from '../execution/coding-workers.js';
+import type { WorkerEnd } from '../worker/worker-spec.js';
 import { createCodingBench, owner, plainJob, threadJob } from './__fixtures__/coding-bench.js';
 import { outcomeOf } from './__fixtures__/fake-workers.js';
 import { type Reach, takeThreadTurn } from './__fixtures__/thread-workers.js';
@@ -131,16 +132,17 @@ describe('a host that was frozen and thaws', () => {
     const { start, workers } = await createCodingBench();
     const lost = loseLeases();
     const frozen = await start({ plant: lost.plant });
-    workers.hold();
+    let thaw = (_end: WorkerEnd) => {};
+    workers.behave = () => new Promise((resolve) => (thaw = resolve));
     const job = await frozen.jobs.submit(threadJob('one'));
-    await workers.waitForRun('one');
+    const run = await workers.waitForRun('one');
     await lost.lose();
     const peer = await start();
     await expect((await peer.jobs.find('one'))?.result()).rejects.toMatchObject({
       kind: 'execution_unknown',
     });
     const before = await job.view();
-    await workers.letGo('one');
+    thaw({ class: 'success', outcome: outcomeOf(run) });
     await frozen.close();
     expect(await job.view()).toEqual(before);
     expect(workers.operations).toEqual(['one']);
