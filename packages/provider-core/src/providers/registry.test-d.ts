@@ -19,5 +19,17 @@ it('takes an option only where the provider has it', () => {
     config: { workingDir: '/w', toolPolicy: { permissions: 'edit', allow: ['Bash(ls)'] } },
     message: 'hi',
   };
-  expectTypeOf([claude, codex]).toBeArray();
+  const bounded: StartRequest<'claude-code'> = {
+    provider: 'claude-code',
+    // @ts-expect-error: Claude Code has no sandbox of its own
+    config: { workingDir: '/w', writableRoots: ['/w'] },
+    message: 'hi',
+  };
+  const launched: StartRequest<'codex-cli'> = {
+    provider: 'codex-cli',
+    // @ts-expect-error: Codex is not started behind a launcher
+    config: { workingDir: '/w', launcher: ['/usr/bin/env'] },
+    message: 'hi',
+  };
+  expectTypeOf([claude, codex, bounded, launched]).toBeArray();
 });

@@ -55,8 +55,8 @@ const typedPane: TypedPane = {
   readScreen,
 };
 
-/** What a Claude Code session is launched with. Its process lives as long as the session. */
-export type ClaudeCodeConfig = Omit<SessionConfig, 'processLifetime'>;
+/** What a Claude Code session is launched with. Its process lives as long as the session, and it has no sandbox of its own. */
+export type ClaudeCodeConfig = Omit<SessionConfig, 'processLifetime' | 'writableRoots'>;
 
 /** Claude Code, driven by typing into its TUI; its transcript says what became of each message. */
 export const claudeCode = defineCodingProvider<ClaudeCodeConfig>()({

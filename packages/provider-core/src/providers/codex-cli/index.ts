@@ -33,7 +33,8 @@ const served: ServedPane = {
 const takes = ['writableRoots', 'toolPolicy.inherit'] as const;
 
 /** What a Codex session is launched with. Codex has no tool patterns: `permissions` sets its sandbox. */
-export interface CodexCliConfig extends Omit<SessionConfig, 'toolPolicy'> {
+export interface CodexCliConfig
+  extends Omit<SessionConfig, 'toolPolicy' | 'launcher' | 'outputSchema'> {
   readonly toolPolicy?:
     | { readonly permissions: PermissionLevel; readonly inherit?: boolean | undefined }
     | undefined;
