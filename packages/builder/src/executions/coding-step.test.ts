@@ -7,6 +7,7 @@ import { isUuid } from '../threads/contract/uuid.js';
 import { type Script, ScriptedJobs } from '../threads/stages/__fixtures__/scripted-jobs.js';
 import { instantClock, stage, stageThreads } from '../threads/stages/__fixtures__/stage-bench.js';
 import { createCodingStages } from '../threads/stages/create-coding-stages.js';
+import { recoverExecutions } from '../workflow/recover-executions.js';
 import { defineWorkflow, type StepDefinition } from '../workflow/workflow-definition.js';
 import { type Death, MemoryDisk, MemoryStore } from './__fixtures__/memory-store.js';
 import { createMachine, createService, type Machine, start } from './__fixtures__/world.js';
@@ -18,6 +19,8 @@ beforeEach(async () => {
 });
 afterEach(() => machine.dispose());
 
+/** Long enough for a machine that is busy. */
+const WAIT = { timeout: 20_000 };
 const thread = {
   runnerId: 'personal',
   sessionRef: '019a0000-0000-7000-8000-00000000000a',
@@ -106,6 +109,14 @@ describe('a step whose work is a coding job', () => {
     }
   });
 
+  it('is gone on with at the next start, though it names no agent', async () => {
+    const service = serve([{ id: 'build', coding: () => implementJob({ thread }) }]);
+    const { executionId } = await service.begin('build');
+    const { queued, left } = await recoverExecutions(service.context);
+    expect(queued.map((one) => one.executionId)).toEqual([executionId]);
+    expect(left).toEqual([]);
+  });
+
   it('submits another try of the same operation where the first failed before it began', async () => {
     const error = new CodingThreadError('runner_unfit', 'Another binary stands here.');
     const service = serve([{ id: 'build', coding: () => implementJob({ thread }) }], {
@@ -136,7 +147,7 @@ describe('a step whose work is a coding job', () => {
     service.jobs.onRun = async () => 'held';
     const { executionId } = await service.begin('build');
     const ran = service.engine.run();
-    await vi.waitFor(() => expect(service.jobs.seen).toHaveLength(1));
+    await vi.waitFor(() => expect(service.jobs.seen).toHaveLength(1), WAIT);
     await service.executions.stop(executionId, 'not wanted');
     await ran;
     expect((await service.executions.get(executionId)).outcome).toBe('stopped');
@@ -255,7 +266,7 @@ describe('a step whose work is a stage', () => {
     first.jobs.onRun = async () => 'held';
     const { executionId } = await first.begin('a');
     const ran = first.engine.run();
-    await vi.waitFor(() => expect(first.jobs.seen).toHaveLength(1));
+    await vi.waitFor(() => expect(first.jobs.seen).toHaveLength(1), WAIT);
     first.engine.signal.abort(new TypeError('closing'));
     await ran;
     const second = serve(steps, { disk: first.disk, jobs: first.jobs });

@@ -5,6 +5,8 @@ import type { WorkerEnd } from '../worker/worker-spec.js';
 import { patchOf, trustedBy } from './__fixtures__/scripted-jobs.js';
 import { bench, endsOf } from './__fixtures__/stage-bench.js';
 
+/** Long enough for a machine that is busy. */
+const WAIT = { timeout: 20_000 };
 const approve = [{ findings: [] }];
 
 describe('a stage whose job has no known end', () => {
@@ -127,7 +129,7 @@ describe('a stage whose job has no known end', () => {
     const { run, jobs, lines } = bench({ implement: [{ patch: '1' }], review: approve });
     jobs.onRun = async () => 'held';
     const ran = run();
-    await vi.waitFor(() => expect(lines()).toEqual(['implement new']));
+    await vi.waitFor(() => expect(lines()).toEqual(['implement new']), WAIT);
     const jobId = jobs.seen[0]?.jobId ?? '';
     await (await jobs.find(jobId))?.cancel('a person');
     await expect(ran).rejects.toMatchObject({ reason: 'job_cancelled', isFinal: false });
@@ -141,7 +143,7 @@ describe('a stage whose job has no known end', () => {
     jobs.onRun = async () => 'held';
     const letGo = new AbortController();
     const left = run({ letGo: letGo.signal });
-    await vi.waitFor(() => expect(lines()).toEqual(['implement new']));
+    await vi.waitFor(() => expect(lines()).toEqual(['implement new']), WAIT);
     letGo.abort(new TypeError('closing'));
     await expect(left).rejects.toThrow('closing');
     const [job] = jobs.jobs.values();
