@@ -81,6 +81,7 @@ export const stages = [
       program('workflow-demo', 90, 'demo', 'workflow'),
       program('threads-demo', 90, 'demo', 'threads'),
       endToEnd('threads', 90),
+      endToEnd('coding-faults', 240, '--jobs', '3', ...retry),
       program('builder', 120, 'certify', '--builder', '--jobs', '2', '--retry', '1'),
       endToEnd('bad-input', 120),
       endToEnd('cases', 240, '--depth', 'core', '--jobs', '4', ...retry),
