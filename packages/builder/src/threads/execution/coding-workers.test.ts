@@ -1,11 +1,14 @@
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
-import { waitUntil } from '@holdfast/agent';
+import { type Clock, systemClock, waitUntil } from '@holdfast/agent';
 import { describe, expect, it } from 'vitest';
 import { reviewJob } from '../contract/__fixtures__/coding-jobs.js';
 import type { WorkerEnd } from '../worker/worker-spec.js';
 import { fakeWorker, outcome, spec } from './__fixtures__/fake-worker.js';
 import { createCodingWorkers } from './create-coding-workers.js';
 
+/** As real time is, but for a worker that told its end and stays: it is killed soon. */
+const withoutExit: Clock['sleep'] = (ms, signal) =>
+  systemClock.sleep(ms === 10_000 ? 100 : ms, signal);
 const kindOf = (end: WorkerEnd) => (end.class === 'failed' ? end.error.kind : end.class);
 const reasonIn = (end: WorkerEnd) => ('reason' in end ? end.reason : '');
 
@@ -268,7 +271,7 @@ describe('a deadline', () => {
       await begin(); await step('run_turn'); await hear();
       await succeed(); await stay();
     `,
-      { graceMs: 5_000 },
+      { clock: { ...systemClock, sleep: withoutExit } },
     );
     const end = await bench.run({
       deadlineAt: () => (bench.progress.length > 0 ? 0 : Date.now() + 60_000),
