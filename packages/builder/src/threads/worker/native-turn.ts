@@ -132,8 +132,8 @@ class TurnNotes {
     if (this.#isClaimed) return;
     const { job, thread } = this.#request;
     try {
-      job.signal.throwIfAborted();
       job.enter('claim');
+      job.signal.throwIfAborted();
       await thread.claim(this.#turnId);
       this.#isClaimed = true;
       job.enter('start_native');

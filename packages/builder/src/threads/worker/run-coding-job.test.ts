@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { extractReceipt } from '../contract/extract-receipt.js';
@@ -200,7 +200,7 @@ describe('a job', () => {
     expect(outcome).toMatchObject({ outcome: 'no-change' });
     expect(outcome.thread).toBeUndefined();
     expect(await bench.threads.inspect(place)).toBeUndefined();
-    await expect(readFile(join(bench.workspacesDir))).rejects.toMatchObject({ code: 'EISDIR' });
+    expect(await readdir(bench.workspacesDir)).toEqual([]);
     expect(bench.sessions.closes).toEqual([{ archive: true, stateDir: expect.any(String) }]);
   });
 
