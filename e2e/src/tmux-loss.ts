@@ -1,10 +1,8 @@
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { findProvider, listProviders } from '@holdfast/provider-core';
-import { execa } from 'execa';
 import { type CliUnderTest, readClisUnderTest } from './harness/cli-under-test.js';
 import { endWithCount, readCommandLine } from './harness/command-line.js';
+import { confirmOnTerminal, findOwnCli } from './harness/own-cli.js';
 import { RealSubject } from './harness/real-subject.js';
 import { isGoodReport, type LossReport, loseAndContinue } from './tmux-loss/loss-scenario.js';
 import { runLive } from './tmux-loss/run-live.js';
@@ -49,37 +47,15 @@ async function runOnOwnClis(): Promise<void> {
   for (const provider of providers) {
     const definition = findProvider(provider);
     if (!definition) throw new Error(`There is no provider ${provider}.`);
-    const cli = await findOwnCli(provider, definition.binary, definition.readVersion);
+    const cli = await findOwnCli(provider);
     const person = { home: homedir(), cliHome: process.env[definition.cliHome.variable] };
+    const confirm = (notice: string) => confirmOnTerminal(notice, options.yes);
     const { report, changed } = await runLive({ cli, person, confirm, isScripted: false });
     if (!report) process.stderr.write('Nothing was sent.\n');
     for (const path of changed) process.stderr.write(`CHANGED  ${path}\n`);
     if (report) tell(report, changed.length === 0);
     else passed.push(false);
   }
-}
-
-async function findOwnCli(
-  provider: string,
-  binary: string,
-  readVersion: (output: string) => string | undefined,
-): Promise<CliUnderTest> {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    const path = join(folder, binary);
-    const { stdout, exitCode } = await execa(path, ['--version'], { reject: false });
-    const version = readVersion(stdout ?? '');
-    if (exitCode === 0 && version) return { provider, version, binary: path };
-  }
-  throw new Error(`${binary} was not found on PATH. Install it, or name another --provider.`);
-}
-
-async function confirm(notice: string): Promise<boolean> {
-  process.stderr.write(`${notice}\n`);
-  if (options.yes) return true;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question('Type yes to go on: ');
-  terminal.close();
-  return answer.trim() === 'yes';
 }
 
 function tell(report: LossReport, isHomeUnchanged = true): void {

@@ -28,6 +28,8 @@ export type Pair = Readonly<Record<Role, CliUnderTest>>;
 export interface BenchOptions {
   readonly pair: Pair;
   /** Sets a home up with a person's login; then no model is scripted. */
+  /** A scripted model beside the login; no login is used up by it. */
+  readonly isScripted?: boolean | undefined;
   readonly login?:
     | ((cli: CliUnderTest, cliHome: string, place: Place) => Promise<void>)
     | undefined;
@@ -106,6 +108,10 @@ export class ThreadBench implements AsyncDisposable {
     else process.stderr.write(`kept ${this.place.root}\n`);
   }
 
+  get #isScripted(): boolean {
+    return this.#options.isScripted ?? this.#options.login === undefined;
+  }
+
   #homeOf(role: Role): string {
     const { cliHomeName } = getProviderFixture(this.#options.pair[role].provider);
     return join(this.place.home, role, cliHomeName);
@@ -144,7 +150,7 @@ export class ThreadBench implements AsyncDisposable {
     const permissionMode = permissionModes['agent-policy']?.[0];
     const endpoint = { baseUrl: this.models[role].baseUrl + basePath, apiKey: 'loopback-key' };
     const scripted = { cli: { binary, endpoint, env }, models: [model] };
-    const { cli, models } = this.#options.login ? { cli: { binary, env }, models: [] } : scripted;
+    const { cli, models } = this.#isScripted ? scripted : { cli: { binary, env }, models: [] };
     return {
       ...{ runnerId: runnerIdOf(role), adapter: adapterId, cli },
       cliHomes: { [role]: this.#homeOf(role) },
