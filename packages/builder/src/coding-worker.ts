@@ -6,6 +6,7 @@ import {
   digestCapabilities,
   type WorkerCapabilities,
 } from './threads/contract/capabilities.wire.js';
+import { flushOutput } from './threads/execution/flush-output.js';
 import { type ServedJob, serveWorker } from './threads/execution/serve-worker.js';
 import { secretsOf } from './threads/execution/worker-environment.js';
 import {
@@ -58,6 +59,7 @@ async function serve(capabilities: WorkerCapabilities): Promise<void> {
     });
   } finally {
     if (mark !== '') await endWorkerProcesses({ mark }, { graceMs: 1_000, clock: systemClock });
+    await flushOutput(process.stdout, systemClock);
   }
 }
 
