@@ -21,6 +21,7 @@ import { beginTurn, type LiveTurn } from './begin-turn.js';
 import { digestOf } from './canonical-json.js';
 import { checkConfig, checkOptionsTaken } from './check-config.js';
 import { wayForMessage } from './choose-way.js';
+import { endAbandoned } from './end-abandoned.js';
 import { establishSession } from './establish-session.js';
 import { beginningOf, newRecord } from './new-record.js';
 import {
@@ -120,6 +121,8 @@ async function startSession(request: Omit<StartParts, 'fence'>): Promise<TurnRes
   const start = await findOrSaveStart(parts, found);
   const session =
     (await findStarted(parts, start, found)) ?? (await establishSession(parts, start, found));
+  // Only a start that was tried before may have given one up.
+  if (start.nativeSessionId !== undefined) await endAbandoned(parts, found);
   live.knowHandle(session.handle());
   try {
     return await runInSession({ session, message, live, options, expectsLive: false });
@@ -128,6 +131,7 @@ async function startSession(request: Omit<StartParts, 'fence'>): Promise<TurnRes
     if (!isNewId || session.record.acknowledged || !(await isForgotten(session))) throw error;
     // The provider forgot a session that never held a message: nothing is lost by beginning anew.
     const again = await establishSession(parts, start, found);
+    await endAbandoned(parts, found);
     return await runInSession({ session: again, message, live, options, expectsLive: false });
   }
 }
