@@ -98,7 +98,9 @@ export function listSessionProcesses(leader: FoundProcess): FoundProcess[] {
   return listPids()
     .flatMap((pid) => readProcessStatus(pid) ?? [])
     .filter(({ sessionId }) => sessionId === leader.pid)
-    .map(({ pid, startTime }) => ({ pid, startTime }));
+    .map(({ pid, startTime }) => ({ pid, startTime }))
+    // One that was killed is listed until its parent has heard of it.
+    .filter(isLiving);
 }
 
 /** How patiently processes are ended. */
