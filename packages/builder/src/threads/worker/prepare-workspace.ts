@@ -8,6 +8,7 @@ import { type StagedBundle, stageBundle } from '../workspace/stage-bundle.js';
 import type { PatchBounds, Workspace } from '../workspace/workspace.js';
 import type { ValidatedJob } from './job-run.js';
 import type { JobThread } from './job-thread.js';
+import { openRoots } from './open-roots.js';
 
 /** Rebuilds the job's repository at its thread's place: the base with the stored patch, or with the candidate. */
 export async function prepareWorkspace(job: ValidatedJob, thread: JobThread): Promise<Workspace> {
@@ -25,6 +26,7 @@ export async function prepareWorkspace(job: ValidatedJob, thread: JobThread): Pr
       policy: policyOf(job),
     });
     if (reviewInput) await proveReviewed(job, workspace, reviewInput, signal);
+    else await openRoots(workspace.workTree, job.writableRoots);
     return workspace;
   } finally {
     await removeTree(inputs);
