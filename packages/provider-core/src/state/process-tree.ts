@@ -95,12 +95,14 @@ export function listProcessTree(pid: number): FoundProcess[] {
 export function listSessionProcesses(leader: FoundProcess): FoundProcess[] {
   const successor = readProcessStatus(leader.pid);
   if (successor !== undefined && successor.startTime !== leader.startTime) return [];
-  return listPids()
-    .flatMap((pid) => readProcessStatus(pid) ?? [])
-    .filter(({ sessionId }) => sessionId === leader.pid)
-    .map(({ pid, startTime }) => ({ pid, startTime }))
-    // One that was killed is listed until its parent has heard of it.
-    .filter(isLiving);
+  return (
+    listPids()
+      .flatMap((pid) => readProcessStatus(pid) ?? [])
+      .filter(({ sessionId }) => sessionId === leader.pid)
+      .map(({ pid, startTime }) => ({ pid, startTime }))
+      // One that was killed is listed until its parent has heard of it.
+      .filter(isLiving)
+  );
 }
 
 /** How patiently processes are ended. */
