@@ -77,7 +77,7 @@ function judgeWire(bench: ThreadBench): readonly StageCheck[] {
   };
   const again = (role: Role) => {
     const request = lastOfSecondTurn(bench.requestsOf(role));
-    const messages = request ? readUserMessages(request) : [];
+    const messages = request ? listSent(request) : [];
     return [messages.length, messages.at(-1)?.includes(CODEWORDS[role])];
   };
   return [
@@ -98,9 +98,12 @@ function judgeWire(bench: ThreadBench): readonly StageCheck[] {
 
 /** The first conversation of a role is the one with a second message. */
 function lastOfSecondTurn(requests: readonly ModelRequest[]): ModelRequest | undefined {
-  return requests.findLast(
-    (request) => request.kind === 'main' && readUserMessages(request).length > 1,
-  );
+  return requests.findLast((request) => request.kind === 'main' && listSent(request).length > 1);
+}
+
+/** The messages of the jobs alone: a CLI also reminds its model of the form of its answer. */
+function listSent(request: ModelRequest): readonly string[] {
+  return readUserMessages(request).filter((text) => text.startsWith('The repository of this job'));
 }
 
 async function judgeBounds(bench: ThreadBench): Promise<readonly StageCheck[]> {
