@@ -36,6 +36,11 @@ describe('the environment of a worker', () => {
     expect(secretsOf(named, own)).toEqual(['r-key', 'o-key']);
   });
 
+  it('has a key that stands in its spec told by nothing either', () => {
+    const literal = withCli({ endpoint: { baseUrl: 'http://127.0.0.1:1', apiKey: 'a-literal' } });
+    expect(secretsOf(literal, own)).toEqual(['a-literal']);
+  });
+
   it('is refused where a spec holds what looks like a secret', () => {
     for (const name of [
       'SOME_API_KEY',

@@ -1,5 +1,5 @@
 import { CodingThreadError } from '../coding-thread-error.js';
-import type { CodingWorkerSpec, SecretReference } from '../worker/worker-spec.js';
+import type { CodingWorkerSpec, SecretReference, WorkerCli } from '../worker/worker-spec.js';
 
 /** What a worker inherits from the runner. Everything else stays with it. */
 const ALLOWED: ReadonlySet<string> = new Set([
@@ -22,7 +22,7 @@ export function createWorkerEnvironment(
   spec: CodingWorkerSpec,
   own: Environment,
 ): Record<string, string> {
-  checkLiterals(spec);
+  checkLiterals(spec.cli);
   const named = listReferences(spec).map(({ env }) => [env, readVariable(env, own)] as const);
   return { ...allowedEnvironment(own), ...Object.fromEntries(named) };
 }
@@ -36,12 +36,15 @@ export function allowedEnvironment(own: Environment): Record<string, string> {
   return Object.fromEntries(inherited);
 }
 
-/** The values that a spec's references stand for: nothing may tell them. */
+/** The values that a spec's references stand for, and a key that it holds itself: nothing may tell them. */
 export function secretsOf(spec: CodingWorkerSpec, own: Environment): readonly string[] {
-  return listReferences(spec).flatMap(({ env }) => own[env] ?? []);
+  const key = spec.cli.endpoint?.apiKey;
+  const named = listReferences(spec).flatMap(({ env }) => own[env] ?? []);
+  return typeof key === 'string' ? [...named, key] : named;
 }
 
-function checkLiterals({ cli: { env = {} } }: CodingWorkerSpec): void {
+/** Refuses what looks like a secret among a CLI's variables, before it is written down anywhere. */
+export function checkLiterals({ env = {} }: WorkerCli): void {
   const literal = Object.entries(env).find(
     ([name, value]) => typeof value === 'string' && value !== '' && SECRET_SHAPED.test(name),
   );

@@ -45,6 +45,14 @@ describe('the admission of a coding job', () => {
     expect((await workers.waitForRun('op-7')).spec.cli.cliHome).toBe('/r');
   });
 
+  it('keeps nothing of a job whose runner holds a secret by its value', async () => {
+    const { start, store, binary } = await createCodingBench();
+    const cli = { binary, env: { SOME_API_KEY: 'a-value' } };
+    const { jobs } = await start({ runner: { cli } });
+    await expect(jobs.submit(plainJob('one'))).rejects.toMatchObject({ kind: 'runner_unfit' });
+    expect((await store.read(keys.codingSpec('one'))).state).toBe('absent');
+  });
+
   it.each([
     ['an unknown field', { ...implementJob(), permissionMode: 'yes' }],
     ['a scope', implementJob({ scope: DIGEST } as object)],

@@ -6,6 +6,7 @@ import { digestContract } from '../contract/adapter-contract.wire.js';
 import { decodeCodingJob } from '../contract/coding-job.wire.js';
 import { describeManifest, digestManifest } from '../contract/materialization-manifest.wire.js';
 import type { ThreadOwner } from '../contract/thread-scope.js';
+import { checkLiterals } from '../execution/worker-environment.js';
 import type { CodingWorkerSpec } from '../worker/worker-spec.js';
 import type { CodingDesk } from './coding-desk.js';
 import { type CodingRunner, scopeOf } from './coding-runner.js';
@@ -35,6 +36,7 @@ export interface AdmittedJob {
 /** Judges a job before anything is kept of it; a refusal is a `CodingThreadError`. */
 export async function admitJob(desk: CodingDesk, request: AdmissionRequest): Promise<AdmittedJob> {
   const runner = findRunner(desk, request);
+  checkLiterals(runner.options.cli ?? {});
   const decoded = decodeCodingJob(request.input, {
     repositoryUriPrefix: desk.options.repositoryUriPrefix,
     authenticationProfile: runner.authenticationProfile,
