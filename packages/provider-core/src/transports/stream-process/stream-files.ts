@@ -26,12 +26,13 @@ export const streamFiles = ({ filesDir }: Pick<SessionContext, 'filesDir'>) => (
 
 /**
  * Starts the CLI in place of itself. The record of the process stands before the CLI runs, so that none is ever lost. The
- * pipe is opened for both directions: it opens at once, and never ends.
+ * pipe is opened for both directions: it opens at once, and never ends. What a confined CLI left there is taken away: a link
+ * of its would be written through.
  */
 export const START_SCRIPT = [
   'umask 077',
   'dir=$1; shift',
-  'rm -f "$dir"/input "$dir"/output.jsonl "$dir"/errors.log "$dir"/turn.json',
+  'rm -f "$dir"/input "$dir"/output.jsonl "$dir"/errors.log "$dir"/turn.json "$dir"/process.tmp',
   'mkfifo "$dir"/input || exit 126',
   '{ cat "/proc/$$/stat" && cat /proc/sys/kernel/random/boot_id; } >"$dir"/process.tmp || exit 126',
   'mv "$dir"/process.tmp "$dir"/process || exit 126',
