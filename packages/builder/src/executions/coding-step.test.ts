@@ -249,6 +249,19 @@ describe('a step whose work is a stage', () => {
     expect(await service.executions.get('1~main~a')).toMatchObject({ outcome: 'completed' });
   });
 
+  it('waits as well where a claimed turn ran into it: the thread is looked at first', async () => {
+    const waitsFor = JSON.parse(JSON.stringify(new AuthRequiredError('signed out').toJSON()));
+    const error = new CodingThreadError('thread_failed', 'it failed', { evidence: { waitsFor } });
+    const service = serve(steps, {
+      script: { implement: [{ error }, { patch: '1' }], review: [{ findings: [] }] },
+    });
+    const { phases } = await service.runStep('a');
+    expect(phases.main_execution).toMatchObject({ suspended: { reason: 'auth_required' } });
+    await service.executions.resume('1~main~a');
+    await service.engine.run();
+    expect(await service.executions.get('1~main~a')).toMatchObject({ outcome: 'completed' });
+  });
+
   it('fails with what the stage says a person can do', async () => {
     const service = serve(steps, {
       script: { implement: [{ patch: '1' }, 'no-change'], review: [{ findings: ['f1'] }] },

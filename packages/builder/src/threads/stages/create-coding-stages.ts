@@ -14,7 +14,7 @@ import { judgeEnd } from './judge-end.js';
 import { LiveStage, type StageParts } from './live-stage.js';
 import { nextMove, type StageMove } from './next-move.js';
 import { recoverJob, replaceThread } from './recover-stage-job.js';
-import { takeIn, tryAgain } from './settle-stage-job.js';
+import { type FailedTry, takeIn, tryAgain } from './settle-stage-job.js';
 import { storeStageArtifact } from './stage-artifacts.js';
 import { openStage, takeStage } from './stage-files.js';
 import {
@@ -119,12 +119,20 @@ async function runJob(live: LiveStage, job: StageJob): Promise<void> {
     case 'again':
       return await tryAgain(live, job, verdict);
     case 'inspect':
-      return await recoverJob(live, job, verdict.why);
+      await recoverJob(live, job, verdict.why);
+      if (verdict.waitsFor) throw unsettled(live, job, verdict);
+      return;
     case 'replace':
       return await replaceThread(live, job, verdict.why);
     case 'fail':
       return await failJob(live, job, verdict.why);
   }
+}
+
+/** What the thread is now is on disk; the next try is for when the world outside has changed. */
+function unsettled(live: LiveStage, { seat }: StageJob, { why, waitsFor }: FailedTry): Error {
+  const text = `the ${seat}'s job must wait: ${why}.`;
+  return live.errorOf({ reason: 'job_unsettled', why: text }, waitsFor);
 }
 
 /** What no other try mends ends the stage; a close cannot. */

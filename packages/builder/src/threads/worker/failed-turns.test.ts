@@ -34,8 +34,13 @@ describe('a claimed turn', () => {
 
   it('that ran into a limit is failed too: the message is in the conversation', async () => {
     const bench = await codingBench();
-    const { view } = await runFailing(bench, new RateLimitedError('later'), 'accepted');
+    const resetAt = '2026-01-01T00:00:00.000Z';
+    const error = new RateLimitedError('secret words', resetAt);
+    const { thrown, view } = await runFailing(bench, error, 'accepted');
     expect(view?.state).toBe('FAILED');
+    const waitsFor = { family: 'turn', kind: 'rate_limited', facts: { resetAt } };
+    expect(thrown).toMatchObject({ details: { evidence: { waitsFor } } });
+    expect(JSON.stringify(thrown)).not.toContain('secret words');
   });
 
   it.each([

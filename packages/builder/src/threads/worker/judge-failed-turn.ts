@@ -1,4 +1,10 @@
-import { isContinuationError, isTurnError } from '@holdfast/agent';
+import {
+  AuthRequiredError,
+  isContinuationError,
+  isTurnError,
+  RateLimitedError,
+} from '@holdfast/agent';
+import type { JsonValue } from '../../persistence/store.js';
 import { CodingThreadError, isCodingThreadError } from '../coding-thread-error.js';
 import type { JobThread } from './job-thread.js';
 
@@ -47,9 +53,21 @@ export async function judgeFailedTurn(failed: FailedTurn): Promise<unknown> {
   return new CodingThreadError(
     'thread_failed',
     `The turn ended without a result: ${why}. Nothing of it was accepted; use a new session.`,
-    { sessionRef, evidence: { turnId, failure: why } },
+    { sessionRef, evidence: { turnId, failure: why, waitsFor: describeWait(error) } },
     { cause: error },
   );
+}
+
+/** What must change outside before another turn helps, as the agent's own error, without what the CLI said of it. */
+function describeWait(error: unknown): JsonValue | undefined {
+  if (!isTurnError(error)) return undefined;
+  if (error.kind === 'auth_required') return toJson(new AuthRequiredError('its turn found none'));
+  if (error.kind !== 'rate_limited') return undefined;
+  return toJson(new RateLimitedError('its turn ran into it', error.resetAt));
+}
+
+function toJson(error: AuthRequiredError | RateLimitedError): JsonValue {
+  return JSON.parse(JSON.stringify(error.toJSON()));
 }
 
 /** Its kind alone: what the CLI said may hold what somebody wrote. */
