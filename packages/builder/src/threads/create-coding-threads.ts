@@ -11,6 +11,7 @@ import type { ThreadPlace } from './store/thread-files.js';
 import { createThreadStore } from './store/thread-store.js';
 import { proveNativeTurn } from './worker/prove-native-turn.js';
 import { threadRootOf } from './worker/validate-spec.js';
+import { removeTree } from './workspace/private-folder.js';
 
 /** What the coding threads of a builder are made of. */
 export interface CodingThreadsParts {
@@ -60,7 +61,8 @@ export function createCodingThreads(parts: CodingThreadsParts): OwnedCodingThrea
   };
   const tidy = async () => {
     await jobs.prune(closing);
-    await records.bury();
+    // A thread that was given up, or whose worker was killed as it closed, left its folder.
+    await records.bury((place) => removeTree(threadRootOf(jobs.workspacesDir, place)));
   };
   return { threads, recover: jobs.recover, tidy };
 }

@@ -121,9 +121,15 @@ describe('retention', () => {
     ).lease;
     const patient = { ...clock, now: clock.now, sleep: async () => {} };
     const burying = createThreadStore(store, { clock: patient });
-    expect(await burying.bury()).toBe(1);
+    const reclaimed: string[] = [];
+    const reclaim = async ({ sessionRef }: { readonly sessionRef: string }) => {
+      reclaimed.push(sessionRef);
+    };
+    expect(await burying.bury(() => Promise.reject(new TypeError('its folder stays')))).toBe(0);
+    expect(await burying.bury(reclaim)).toBe(1);
     await lease?.release();
-    expect(await burying.bury()).toBe(1);
+    expect(await burying.bury(reclaim)).toBe(1);
+    expect(reclaimed).toEqual(refs.slice(1));
     expect(await burying.bury()).toBe(0);
     const buried = jobOf({ sessionRef: held });
     await expect(real.open({ job: buried, trusted })).rejects.toMatchObject({

@@ -3,7 +3,7 @@ import type { Store } from '../../persistence/store.js';
 import type { CodingJobInput, CodingOutcome } from '../coding-job.js';
 import { digestJob } from '../contract/coding-job.wire.js';
 import { bindJob, type TrustedBinding } from '../contract/thread-binding.js';
-import { buryThreads } from './bury-threads.js';
+import { buryThreads, type ReclaimThread } from './bury-threads.js';
 import { judgeDirective, type ThreadAsk } from './judge-directive.js';
 import { OpenThread } from './open-thread.js';
 import {
@@ -48,7 +48,7 @@ export interface ThreadStore {
     decision: ThreadDecision & { readonly prove: (turn: TurnInDoubt) => Promise<TurnProof> },
   ) => Promise<void>;
   /** Makes tombstones of threads that ended more than 30 days ago. */
-  readonly bury: () => Promise<number>;
+  readonly bury: (reclaim?: ReclaimThread) => Promise<number>;
 }
 
 /** Opens the coding threads that stand in a store. */
@@ -66,7 +66,7 @@ export function createThreadStore(
     adopt: (decision) => adoptOutcome(files, decision),
     abandon: (decision) => abandonThread(files, decision),
     rollback: (decision) => rollBackThread(files, decision),
-    bury: () => buryThreads(files),
+    bury: (reclaim) => buryThreads(files, reclaim),
   };
 }
 
