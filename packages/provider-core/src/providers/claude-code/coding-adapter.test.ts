@@ -71,6 +71,7 @@ describe('a coding session of Claude Code', () => {
     ]);
     expect(planOf({ ...request, ...review }).unenforced).toEqual([]);
     expect(planOf(confined).unenforced).toContain('commands may use the network');
+    expect(planOf(confined).unenforced).toContainEqual(expect.stringContaining('socket'));
   });
 
   it.each([

@@ -67,6 +67,7 @@ function planPolicy({ role, workTree, bubblewrap }: CodingPlanRequest): ToolPoli
 
 const IN_NAMESPACE = [
   'commands may use the network',
+  'commands may speak to whatever listens on a socket of the user, and have it act outside',
   'commands may read every file of the user outside the hidden folders',
   'commands may signal other processes of the user',
   'commands may change the files of the CLI and of its session',
