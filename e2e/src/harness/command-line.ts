@@ -22,8 +22,8 @@ const help = `Options, where the program knows them:
   --kills N --seed S       faults: how many kills (40), drawn from which seed (7)
   --workflows              faults: of a service that runs workflows, at every durable write and at random moments
   --cell CELL              faults: one kill again and again, such as machine:at_request:20
-  --live [--yes]           tmux-loss: your own CLI and a private copy of your login
-  --self-test              tmux-loss: --live on a made-up home`;
+  --live [--yes]           tmux-loss, threads: your own CLI and a private copy of your login
+  --self-test              tmux-loss, threads: --live on a made-up home`;
 
 /** The options that the programs of this folder share; each program documents which it takes. */
 export function readCommandLine() {
