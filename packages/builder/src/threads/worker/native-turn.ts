@@ -91,6 +91,8 @@ const ALIVE_EVERY_MS = 1_000;
 /** How many commands of a turn are kept as evidence, and how many characters of each. */
 const MAX_EVIDENCE = 200;
 const MAX_COMMAND = 2_000;
+/** Of all commands together, as JSON: an outcome and the review of it each go into one frame. */
+const MAX_EVIDENCE_BYTES = 128 * 1024;
 
 /** Tells the thread what becomes known of its turn, each thing once and in its order. */
 class TurnNotes {
@@ -101,6 +103,7 @@ class TurnNotes {
   #native: Promise<void> | undefined;
   #submitted: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
+  #evidenceBytes = 0;
   #aliveAt = Number.NEGATIVE_INFINITY;
 
   constructor(request: NativeTurnRequest, turnId: string) {
@@ -176,9 +179,12 @@ class TurnNotes {
   }
 
   #noteCommand({ command, exitCode }: Extract<AgentTurnEvent, { type: 'command_finished' }>): void {
-    if (this.evidence.length === MAX_EVIDENCE) return;
+    // Cut, as what a CLI told may be, it could end with half a character, and with that nothing is kept.
+    const told = command.slice(0, MAX_COMMAND).toWellFormed();
+    this.#evidenceBytes += Buffer.byteLength(JSON.stringify(told));
+    if (this.evidence.length === MAX_EVIDENCE || this.#evidenceBytes > MAX_EVIDENCE_BYTES) return;
     const status = exitCode === 0 ? 'passed' : 'failed';
-    this.evidence.push({ command: [command.slice(0, MAX_COMMAND)], status, exitCode });
+    this.evidence.push({ command: [told], status, exitCode });
   }
 
   #tellAlive(): void {

@@ -51,7 +51,8 @@ async function readImplemented(ended: EndedTurn) {
   const { patchDigest, changedPaths } = derived;
   const { baseRevision } = coding;
   const patch: CodingPatch = { baseRevision, patch: derived.patch, patchDigest, changedPaths };
-  const finalMessage = turn.answer.slice(0, MAX_FINAL_MESSAGE);
+  // Half a character has no digest, and a record that holds one cannot be sealed.
+  const finalMessage = turn.answer.slice(0, MAX_FINAL_MESSAGE).toWellFormed();
   if (derived.outcome === 'no-change')
     return { outcome: 'no-change', patch, finalMessage } as const;
   return {
