@@ -44,7 +44,8 @@ export function createCodingThreads(parts: CodingThreadsParts): OwnedCodingThrea
   const jobs = createCodingJobs({ ...parts, workers });
   const records = createThreadStore(store, { clock });
   const decisions = bindDecisions(records, jobs);
-  const stages = createCodingStages({ store, clock, jobs, threads: decisions });
+  const stageThreads = { ...decisions, scopeOf: jobs.scopeOf };
+  const stages = createCodingStages({ store, clock, jobs, threads: stageThreads });
   const threads: CodingThreads = {
     ...decisions,
     find: jobs.find,

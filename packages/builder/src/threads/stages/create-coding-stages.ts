@@ -13,7 +13,7 @@ import { cancelOpenJob, dispatchJob } from './dispatch-job.js';
 import { judgeEnd } from './judge-end.js';
 import { LiveStage, type StageParts } from './live-stage.js';
 import { nextMove, type StageMove } from './next-move.js';
-import { recoverJob, replaceThread } from './recover-stage-job.js';
+import { recoverJob, replaceThread, scopeNow } from './recover-stage-job.js';
 import { type FailedTry, takeIn, tryAgain } from './settle-stage-job.js';
 import { storeStageArtifact } from './stage-artifacts.js';
 import { openStage, takeStage } from './stage-files.js';
@@ -105,7 +105,7 @@ async function beginJob(
   const isCharged = task === 'mend' && !record.isPrepaid;
   await live.write({
     ...record,
-    job: { seat, mode, operationId, inputDigest, dispatch: 1 },
+    job: { seat, mode, operationId, inputDigest, dispatch: 1, scope: scopeNow(live) },
     remediations: record.remediations + (isCharged ? 1 : 0),
     isPrepaid: task === 'mend' ? undefined : record.isPrepaid,
   });

@@ -15,12 +15,14 @@ export interface JudgedOperation {
   readonly operationId: string;
   readonly mode: 'new' | 'resume' | 'close';
   readonly expectedCheckpoint?: string | undefined;
+  /** Whether its thread is looked for where it was begun: a service with another policy sees others. */
+  readonly isSameScope: boolean;
 }
 
 /** Judges an operation by its thread. Pure. */
 export function judgeThread(view: ThreadView | undefined, asked: JudgedOperation): ThreadVerdict {
   // Without a record only a first operation can have been meant.
-  if (!view) return asked.mode === 'new' ? 'again' : 'replace';
+  if (!view) return asked.mode === 'new' && asked.isSameScope ? 'again' : 'replace';
   const operation = view.operations.find(({ operationId }) => operationId === asked.operationId);
   if (!operation) return judgeUnclaimed(view, asked);
   if (operation.phase === 'committed' || operation.phase === 'result_validated') return 'adopt';

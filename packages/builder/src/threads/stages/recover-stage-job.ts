@@ -20,7 +20,8 @@ export async function recoverJob(live: LiveStage, job: StageJob, why: string): P
     ...place,
     reason: `its stage found the end of ${operationId} unknown: ${why}`,
   };
-  switch (judgeThread(view, { operationId, mode, expectedCheckpoint })) {
+  const isSameScope = job.scope === scopeNow(live);
+  switch (judgeThread(view, { operationId, mode, expectedCheckpoint, isSameScope })) {
     case 'adopt': {
       const outcome = await decide(() => threads.adopt({ ...decision, operationId }));
       if (outcome.error) return await settleRefusal(live, job, outcome.error);
@@ -35,6 +36,11 @@ export async function recoverJob(live: LiveStage, job: StageJob, why: string): P
     case 'replace':
       return await replaceThread(live, job, why);
   }
+}
+
+/** The scope in which the stage's threads are looked for. */
+export function scopeNow({ parts, request }: LiveStage): StageJob['scope'] {
+  return parts.threads.scopeOf(request.owner);
 }
 
 /** Gives a thread up, and puts a new reference in its place; what was accepted is what the new one starts from. */

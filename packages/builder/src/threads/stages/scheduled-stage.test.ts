@@ -40,6 +40,7 @@ function decisionsOf(
   });
   const prove = async () => ({ turn: 'unknown', evidence: null }) as const;
   return {
+    scopeOf,
     inspect: (one) => threads.inspect(place(one)),
     adopt: ({ reason, operationId, ...one }) =>
       threads.adopt({ ...place(one), reason, operationId }),

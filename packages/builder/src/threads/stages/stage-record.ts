@@ -25,6 +25,8 @@ export interface StageThread {
 
 /** A job that is to be done: everything of it is on disk before it is dispatched. */
 export interface StageJob {
+  /** The scope that its thread is in: in another one, nothing can be said of it. */
+  readonly scope?: Sha256 | undefined;
   readonly seat: StageSeat;
   readonly mode: 'new' | 'resume' | 'close';
   readonly operationId: string;

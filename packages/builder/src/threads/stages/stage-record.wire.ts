@@ -42,6 +42,7 @@ const job = z.strictObject({
   mode: z.enum(['new', 'resume', 'close']),
   operationId: safeId,
   inputDigest: sha256,
+  scope: sha256.optional(),
   dispatch: z.number().int().min(1),
 });
 

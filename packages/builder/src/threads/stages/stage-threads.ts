@@ -1,4 +1,4 @@
-import type { CodingOutcome } from '../coding-job.js';
+import type { CodingOutcome, Sha256 } from '../coding-job.js';
 import type { ThreadOwner } from '../contract/thread-scope.js';
 import type { ThreadView } from '../store/thread-view.js';
 
@@ -16,6 +16,8 @@ export interface StageThreadDecision extends StageThreadPlace {
 
 /** What a stage may look at, and decide, of the threads it began. Refusals are `CodingThreadError`s. */
 export interface StageThreads {
+  /** The scope of an owner's threads as the service is configured now. */
+  readonly scopeOf: (owner: ThreadOwner) => Sha256;
   /** `undefined` where nothing was ever claimed. */
   readonly inspect: (place: StageThreadPlace) => Promise<ThreadView | undefined>;
   readonly adopt: (

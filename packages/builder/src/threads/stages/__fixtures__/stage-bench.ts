@@ -55,6 +55,7 @@ export function stageThreads(store: Store, proof: TurnProof['turn'] = 'unknown')
   const threads = createThreadStore(store);
   const place = ({ sessionRef }: { readonly sessionRef: string }) => ({ scope: DIGEST, sessionRef });
   return {
+    scopeOf: () => DIGEST,
     inspect: (one) => threads.inspect(place(one)),
     adopt: ({ operationId, reason, ...one }) =>
       threads.adopt({ ...place(one), operationId, reason }),
