@@ -21,7 +21,8 @@ export interface WorkerCli {
 
 /**
  * Everything that one try of one job needs, immutable and whole: admission made it, its digest goes with it, and a worker
- * reads nothing else. It holds no secret, only names of variables.
+ * reads nothing else. It stands on disk: a key belongs into a variable, which is named here by `{ env }`; one that a runner
+ * was given literally stands in it as it is.
  */
 export interface CodingWorkerSpec {
   readonly schemaVersion: 1;
