@@ -45,7 +45,7 @@ export const stages = [
     ],
     [suite('packages', 90, script('check-packages'), { needsBuild: true })],
   ],
-  [[suite('unit', 420, unit, { counts: 'vitest' })]],
+  [[suite('unit', 540, unit, { counts: 'vitest' })]],
   [
     [
       endToEnd(
