@@ -9,8 +9,6 @@ export interface PlantedFault {
   readonly layer?: string;
   /** Planted between us and the real CLI: a program that starts it otherwise than it was asked to. */
   readonly cli?: CliFault;
-  /** How often the fault may have no effect before the proof counts as blind; once when absent. */
-  readonly attempts?: number;
   /** Planted around the subject: what happens to the machine. */
   readonly machine?:
     | 'service_takes_cli_along'
@@ -170,8 +168,6 @@ const typedOnly: readonly PlantedFault[] = [
     name: 'has no barrier',
     certification: 'CertDurableBeforeTools',
     cli: 'drops_barrier',
-    // A race that the CLI's own timer wins now and then, the more so on a busy machine.
-    attempts: 6,
   },
   { name: 'hides its children', certification: 'CertNoChildSurvives', cli: 'drops_nonce' },
   { name: 'answers every page', certification: 'CertVirginHome', cli: 'answers_pages' },

@@ -69,13 +69,9 @@ function listPlantedJobs(clis: readonly CliUnderTest[]): readonly PlantedJob[] {
 }
 
 async function runPlanted({ cli, way, fault }: PlantedJob): Promise<boolean> {
-  const { certification, attempts = 1 } = fault;
+  const { certification } = fault;
   const job = { cli, way, layer: 'provider-core', certification, fault } as const;
-  let outcome = await proveOnce(job);
-  for (let attempt = 1; attempt < attempts && outcome.row.status === 'passed'; attempt += 1) {
-    outcome = await proveOnce(job);
-  }
-  const { row, error } = outcome;
+  const { row, error } = await proveOnce(job);
   const isCaught = row.status === 'failed';
   const verdict = isCaught ? 'ok    ' : 'FAILED';
   console.log(

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** How a wrapped CLI misbehaves. */
@@ -59,7 +59,25 @@ unset HOLDFAST_NONCE`,
 /** Writes a program that starts the real CLI at `binary` with the fault, and returns its path. */
 export async function wrapCli(fault: CliFault, binary: string, folder: string): Promise<string> {
   const path = join(folder, 'wrapped-cli');
-  const quoted = `'${binary.replaceAll("'", "'\\''")}'`;
+  const started = fault === 'drops_barrier' ? await slowDownRecord(binary, folder) : binary;
+  const quoted = `'${started.replaceAll("'", "'\\''")}'`;
   await writeFile(path, `#!/bin/sh${scripts[fault]}\nexec ${quoted} "$@"\n`, { mode: 0o755 });
+  return path;
+}
+
+const OWN_PACE = 'FLUSH_INTERVAL_MS=100;';
+const SLOW_PACE = 'FLUSH_INTERVAL_MS=900;';
+
+/**
+ * A copy of the CLI that takes longer to write its record, byte for byte as long: with a barrier that makes no difference,
+ * and without one the tool is always first.
+ */
+async function slowDownRecord(binary: string, folder: string): Promise<string> {
+  const bytes = await readFile(binary);
+  const first = bytes.indexOf(OWN_PACE);
+  if (first === -1) throw new Error(`${binary} has another pace of writing; look for it anew.`);
+  for (let at = first; at !== -1; at = bytes.indexOf(OWN_PACE, at + 1)) bytes.write(SLOW_PACE, at);
+  const path = join(folder, 'slow-to-write-cli');
+  await writeFile(path, bytes, { mode: 0o755 });
   return path;
 }
