@@ -50,7 +50,7 @@ export const stages = [
     [
       endToEnd(
         'certify',
-        660,
+        720,
         '--through-agent',
         'seed',
         '--depth',
