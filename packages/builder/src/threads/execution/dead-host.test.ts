@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { findProcessesByEnvironment, ownIdentity, systemClock, waitUntil } from '@holdfast/agent';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { buildProgram } from './__fixtures__/bundle.js';
+import { buildProgram } from '../../persistence/__fixtures__/build-program.js';
 import { ADAPTER, spec } from './__fixtures__/fake-worker.js';
 import { endOrphans } from './end-orphans.js';
 import { MARKER_VARIABLE } from './worker-marker.js';

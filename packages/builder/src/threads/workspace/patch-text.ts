@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { Sha256 } from '../coding-job.js';
+import { digestOfText } from '../contract/canonical-json.js';
 import { readText } from './tree-change.js';
 
 /** The digest of a patch: of its text as UTF-8, which is exact, since a canonical patch holds nothing else. */
 export function digestPatch(patch: string): Sha256 {
-  return `sha256:${createHash('sha256').update(patch, 'utf8').digest('hex')}`;
+  return digestOfText(patch);
 }
 
 /**

@@ -1,28 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
-
-const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
-
-/** The optional peers: no scheduling needs one. */
-const OPTIONAL = [
-  'ai',
-  '@ai-sdk/openai',
-  '@ai-sdk/anthropic',
-  '@ai-sdk/google',
-  '@ai-sdk/openai-compatible',
-];
+import { buildProgram } from '../../../persistence/__fixtures__/build-program.js';
 
 /** Runs coding jobs; its workers note in a file when they begin and end, and some wait to be cancelled. */
 const program = `
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { createCodingJobs, createFileStore, createJobEngine } from './out/jobs.js';
+import { createFileStore } from '#src/persistence/file-store.ts';
+import { createJobEngine } from '#src/engine/file-job-engine.ts';
+import { createCodingJobs } from '#src/threads/scheduling/create-coding-jobs.ts';
 const [dataDir, runsFile, options, ...requests] = process.argv.slice(2);
 const say = (line) => process.stdout.write(line + '\\n');
 const note = (line) => appendFileSync(runsFile, line + '\\n');
@@ -81,7 +71,7 @@ export interface JobsProcesses extends AsyncDisposable {
 /** Builds the bundle once; disposing of it kills what still runs. */
 export async function createJobsProcesses(): Promise<JobsProcesses> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-'));
-  await buildBundle(folder);
+  const file = await buildProgram(folder, 'jobs', program);
   const living = new Set<ChildProcess>();
   const kill = async (child: ChildProcess) => {
     if (!living.delete(child)) return;
@@ -90,8 +80,7 @@ export async function createJobsProcesses(): Promise<JobsProcesses> {
   };
   return {
     spawn: ({ dataDir, runsFile, options, requests }) => {
-      const path = join(folder, 'program.mjs');
-      const args = [path, dataDir, runsFile, ...[options, ...requests].map((one) => JSON.stringify(one))];
+      const args = [file, dataDir, runsFile, ...[options, ...requests].map((one) => JSON.stringify(one))];
       const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'], env: {} });
       living.add(child);
       child.once('exit', () => living.delete(child));
@@ -107,26 +96,4 @@ export async function createJobsProcesses(): Promise<JobsProcesses> {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function buildBundle(folder: string): Promise<void> {
-  const entry = join(folder, 'jobs.ts');
-  const parts = [
-    `export { createFileStore } from ${JSON.stringify(pathOf('../../../persistence/file-store.ts'))};`,
-    `export { createJobEngine } from ${JSON.stringify(pathOf('../../../engine/file-job-engine.ts'))};`,
-    `export { createCodingJobs } from ${JSON.stringify(pathOf('../create-coding-jobs.ts'))};`,
-  ];
-  await writeFile(entry, parts.join('\n'));
-  await build({
-    configFile: false,
-    logLevel: 'silent',
-    root: pathOf('.'),
-    ssr: {
-      noExternal: true,
-      external: OPTIONAL,
-      resolve: { conditions: ['@holdfast/source', 'node', 'module', 'default'] },
-    },
-    build: { ssr: entry, outDir: join(folder, 'out'), target: 'node20' },
-  });
-  await writeFile(join(folder, 'program.mjs'), program);
 }

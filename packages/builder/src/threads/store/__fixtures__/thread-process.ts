@@ -1,28 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
-
-const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
-
-/** The optional peers: no store needs one. */
-const OPTIONAL = [
-  'ai',
-  '@ai-sdk/openai',
-  '@ai-sdk/anthropic',
-  '@ai-sdk/google',
-  '@ai-sdk/openai-compatible',
-];
+import { buildProgram } from '../../../persistence/__fixtures__/build-program.js';
 
 /** Opens a thread and claims it, says so, and commits once it is told to. */
 const program = `
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { createFileStore, createThreadStore } from './out/threads.js';
+import { createFileStore } from '#src/persistence/file-store.ts';
+import { createThreadStore } from '#src/threads/store/thread-store.ts';
 const [dataDir, request, result] = process.argv.slice(2);
 const say = (line) => process.stdout.write(line + '\\n');
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
@@ -71,11 +60,11 @@ export interface ThreadProcesses extends AsyncDisposable {
 /** Builds the bundle once; disposing of it kills what still runs. */
 export async function createThreadProcesses(): Promise<ThreadProcesses> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-'));
-  await buildBundle(folder);
+  const file = await buildProgram(folder, 'threads', program);
   const living = new Set<ChildProcess>();
   return {
     spawn: (dataDir, request, result) => {
-      const args = [join(folder, 'program.mjs'), dataDir, JSON.stringify(request), JSON.stringify(result)];
+      const args = [file, dataDir, JSON.stringify(request), JSON.stringify(result)];
       const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'], env: {} });
       living.add(child);
       child.once('exit', () => living.delete(child));
@@ -98,25 +87,4 @@ async function endProcess(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit');
   child.kill('SIGKILL');
   await ended;
-}
-
-async function buildBundle(folder: string): Promise<void> {
-  const entry = join(folder, 'threads.ts');
-  const parts = [
-    `export { createFileStore } from ${JSON.stringify(pathOf('../../../persistence/file-store.ts'))};`,
-    `export { createThreadStore } from ${JSON.stringify(pathOf('../thread-store.ts'))};`,
-  ];
-  await writeFile(entry, parts.join('\n'));
-  await build({
-    configFile: false,
-    logLevel: 'silent',
-    root: pathOf('.'),
-    ssr: {
-      noExternal: true,
-      external: OPTIONAL,
-      resolve: { conditions: ['@holdfast/source', 'node', 'module', 'default'] },
-    },
-    build: { ssr: entry, outDir: join(folder, 'out'), target: 'node20' },
-  });
-  await writeFile(join(folder, 'program.mjs'), program);
 }

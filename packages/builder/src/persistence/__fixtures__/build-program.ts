@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
-/** The optional peers: no worker needs one. */
+/** The optional peers: no program here needs one. */
 const OPTIONAL = [
   'ai',
   '@ai-sdk/openai',
@@ -12,8 +12,8 @@ const OPTIONAL = [
   '@ai-sdk/openai-compatible',
 ];
 
-const sources = fileURLToPath(new URL('../../../', import.meta.url));
-const agent = fileURLToPath(new URL('../../../../../agent/src/index.ts', import.meta.url));
+const sources = fileURLToPath(new URL('../../', import.meta.url));
+const agent = fileURLToPath(new URL('../../../../agent/src/index.ts', import.meta.url));
 
 /** Builds a program of Node 20, which runs no TypeScript, from a text that imports `#src/…` and `#agent`; gives its file. */
 export async function buildProgram(folder: string, name: string, text: string): Promise<string> {
