@@ -182,6 +182,20 @@ describe('recoverExecutions', () => {
     expect((await stateOf('1')).phases.main_execution).toMatchObject({ ...limited });
   });
 
+  it('leaves what waits for a person as it is, also where its job was not parked yet', async () => {
+    const signedOut = {
+      ...phase('running'),
+      suspended: { reason: 'auth_required', detail: 'signed out' },
+    } as const;
+    await put('1', { phases: { main_execution: signedOut } });
+    const { queued, left } = await recoverExecutions(contextOf());
+    expect(queued).toEqual([]);
+    expect(left).toMatchObject([
+      { reason: 'parked', phase: 'main_execution', why: 'auth_required: signed out' },
+    ]);
+    expect((await stateOf('1')).phases.main_execution).toMatchObject({ ...signedOut });
+  });
+
   it('reports a damaged state that was set aside, and goes on with the others', async () => {
     const bad = await put('1');
     await writeFile(join(dir, ...keys.state(keyOf('1'))), '{"phases":');

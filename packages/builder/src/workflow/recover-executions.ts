@@ -226,6 +226,11 @@ function judge(
   }
   if (job?.state === 'parked') return { ...known, reason: 'parked', why: job.reason ?? 'parked' };
   const record = phase && state.phases[phase];
+  // Its job is parked right after the phase; an end in between leaves the job waiting.
+  if (record?.suspended && record.suspended.until === undefined) {
+    const { reason, detail } = record.suspended;
+    return { ...known, reason: 'parked', why: `${reason}: ${detail}` };
+  }
   const until = findWait(record, systemClock.now()) ?? job?.notBefore;
   if (until !== undefined && compareInstants(until, isoInstant(systemClock)) > 0) {
     return { ...known, reason: 'not_before', why: `it waits until ${until}` };

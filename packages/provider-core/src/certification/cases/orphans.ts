@@ -16,10 +16,10 @@ export async function orphansAreReaped(subject: CertificationSubject): Promise<v
   const died = running.finished.catch((error: unknown) => error);
   await subject.waitUntil('the tool', async () => (await findTool(subject, file)).length > 0);
 
-  // The service dies, then the CLI, and the tool that it started stays behind.
+  // The service dies, then the CLI and all that tmux runs beside it, and the tool that it started stays behind.
   await running.kill();
   await died;
-  for (const { pid } of await findCli(subject, stranger, file)) process.kill(pid, 'SIGKILL');
+  for (const { pid } of await findOthers(subject, stranger, file)) process.kill(pid, 'SIGKILL');
 
   const turn = await subject.continue(handle, 'What is the codeword?');
   assert.match(turn.answer, /heron/);
@@ -37,7 +37,7 @@ async function findTool(subject: CertificationSubject, file: string) {
   return (await subject.livingProcesses()).filter(({ command }) => command.includes(file));
 }
 
-async function findCli(subject: CertificationSubject, stranger: ProcessSight, file: string) {
+async function findOthers(subject: CertificationSubject, stranger: ProcessSight, file: string) {
   return (await subject.livingProcesses()).filter(
     ({ pid, command }) =>
       pid !== stranger.pid && !command.startsWith('tmux') && !command.includes(file),

@@ -146,7 +146,7 @@ export class CommandChannel {
       onNotification: this.#options.onNotification,
     });
     try {
-      await this.#checkIdentity(await connection.run(IDENTITY_SCRIPT, limits));
+      await this.#checkIdentity(await connection.open(IDENTITY_SCRIPT, limits));
       return connection;
     } catch (error) {
       await connection.close();

@@ -35,13 +35,23 @@ export class ControlConnection {
   readonly #name = randomBytes(6).toString('hex');
   readonly #pending: PendingCommand[] = [];
   readonly #closed: Promise<void>;
+  readonly #attached: Promise<void>;
+  #settleAttach: (refusal?: string) => void = () => undefined;
   #sent = 0;
   #isOpen = true;
   #complaint = '';
 
   constructor({ child, onNotification }: ConnectionOptions) {
     this.#child = child;
+    this.#attached = new Promise((resolve, reject) => {
+      this.#settleAttach = (refusal) => {
+        if (refusal === undefined) resolve();
+        else reject(new ConnectionLostError(refusal));
+      };
+    });
+    this.#attached.catch(() => undefined);
     const read = createControlReader({
+      onStarted: ({ error }) => this.#settleAttach(error),
       onBlock: (block) => this.#receive(block),
       onNotification: (line) => {
         // Detached: what is sent from here on would go nowhere.
@@ -68,18 +78,21 @@ export class ControlConnection {
     return this.#isOpen;
   }
 
+  /**
+   * Runs the first command lines, and waits until this client is attached: one that is refused may have its input answered
+   * all the same, and ends then.
+   */
+  async open(script: string, limits: CommandLimits = {}): Promise<TmuxReply> {
+    const reply = await this.run(script, limits);
+    await withDeadline(this.#attached, { ...limits, missed: () => this.#giveUp() });
+    return reply;
+  }
+
   /** Runs command lines and collects what they print; an error ends the reply, not the connection. */
   async run(script: string, limits: CommandLimits = {}): Promise<TmuxReply> {
     limits.signal?.throwIfAborted();
     if (!this.#isOpen) throw new ConnectionLostError(this.#complaint);
-    const missed = () => {
-      // Ended, so that nothing queues up behind it; what tmux has been sent may still run.
-      void this.close();
-      return new TmuxError('unresponsive', 'The tmux server did not answer in time.', {
-        mayHaveRun: true,
-      });
-    };
-    return withDeadline(this.#send(script), { ...limits, missed });
+    return withDeadline(this.#send(script), { ...limits, missed: () => this.#giveUp() });
   }
 
   /** Whether this client keeps our process from ending by itself. */
@@ -100,6 +113,14 @@ export class ControlConnection {
     this.#child.stdout.destroy();
     this.#child.stderr.destroy();
     return this.#closed;
+  }
+
+  /** Ended, so that nothing queues up behind it; what tmux has been sent may still run. */
+  #giveUp(): TmuxError {
+    void this.close();
+    return new TmuxError('unresponsive', 'The tmux server did not answer in time.', {
+      mayHaveRun: true,
+    });
   }
 
   #send(script: string): Promise<TmuxReply> {
@@ -130,6 +151,7 @@ export class ControlConnection {
 
   #fail(): void {
     this.#isOpen = false;
+    this.#settleAttach(this.#complaint.trim());
     for (const { reject } of this.#pending.splice(0)) {
       reject(new ConnectionLostError(this.#complaint.trim()));
     }

@@ -3,13 +3,15 @@ import { createControlReader, type TmuxReply } from './control-protocol.js';
 
 function readAll(chunks: readonly string[]) {
   const blocks: TmuxReply[] = [];
+  const started: TmuxReply[] = [];
   const notifications: string[] = [];
   const read = createControlReader({
+    onStarted: (block) => started.push(block),
     onBlock: (block) => blocks.push(block),
     onNotification: (line) => notifications.push(line),
   });
   for (const chunk of chunks) read(chunk);
-  return { blocks, notifications };
+  return { started, blocks, notifications };
 }
 
 const STREAM = [
@@ -31,6 +33,7 @@ const STREAM = [
 ].join('\n');
 
 const EXPECTED = {
+  started: [{ lines: ['attached'] }],
   blocks: [
     // A pane may show what looks like the protocol.
     { lines: ['漢字', '%end 11 3 1', '%begin 11 3 1', ''] },

@@ -12,6 +12,8 @@ interface Block {
 
 /** Receives what a control-mode connection says, in order. */
 export interface ControlListener {
+  /** What became of the command the client was started with. A hook's block reads the same. */
+  readonly onStarted: (block: TmuxReply) => void;
   readonly onBlock: (block: TmuxReply) => void;
   readonly onNotification: (line: string) => void;
 }
@@ -37,8 +39,9 @@ export function createControlReader(listener: ControlListener): (chunk: string) 
     }
     const { lines, isOurs } = block;
     block = undefined;
-    if (!isOurs) return;
-    listener.onBlock(ending === 'error' ? { lines: [], error: lines.join('\n') } : { lines });
+    const reply = ending === 'error' ? { lines: [], error: lines.join('\n') } : { lines };
+    if (isOurs) listener.onBlock(reply);
+    else listener.onStarted(reply);
   };
 
   return (chunk) => {

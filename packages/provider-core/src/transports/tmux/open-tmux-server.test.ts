@@ -258,6 +258,17 @@ describe('a control connection that ends', () => {
     await waitUntil(isBack, { awaiting: 'the keeper to be back', deadlineMs: 10_000 });
   });
 
+  it('is attached before it is used, also where each new one finds the keeper session gone', async () => {
+    const client = createTmuxClient({ socketPath });
+    const server = await open();
+    await server.openPane(request('kept'));
+    for (let count = 0; count < 20; count += 1) {
+      await loseConnection('kill-session -t =holdfast-keeper');
+      expect(await server.listPanes()).toHaveLength(1);
+      expect((await client.runScript('list-clients')).lines).toHaveLength(1);
+    }
+  });
+
   it('is not needed: single clients do the same where none can be had', async () => {
     const pathless = join(dir, 'no-control');
     await writeFile(
