@@ -103,7 +103,7 @@ export type {
   ThreadReceipt,
   ValidationEvidence,
 } from './threads/coding-job.js';
-export type { CodingOptions, CodingRunnerOptions } from './threads/coding-options.js';
+export type { CodingOptions, CodingRunnerOptions, RunnerCli } from './threads/coding-options.js';
 export {
   CodingThreadError,
   type CodingThreadErrorDetails,
@@ -116,6 +116,12 @@ export { digestOfJson } from './threads/contract/canonical-json.js';
 export { extractReceipt } from './threads/contract/extract-receipt.js';
 export type { FindingLedger, LedgerEntry } from './threads/contract/finding-ledger.js';
 export { checkPublication, type Publication } from './threads/contract/publish-gate.js';
+export {
+  type AdapterQualification,
+  type AdapterUse,
+  QUALIFICATION_DIMENSIONS,
+  type QualificationDimension,
+} from './threads/contract/qualification.wire.js';
 export type { ThreadOwner } from './threads/contract/thread-scope.js';
 export type {
   CodingJobHandle,

@@ -1,5 +1,6 @@
 import type { Sha256 } from './coding-job.js';
-import type { WorkerCli, WorkerPolicy } from './worker/worker-spec.js';
+import type { AdapterQualification, AdapterUse } from './contract/qualification.wire.js';
+import type { SecretReference, WorkerCli, WorkerPolicy } from './worker/worker-spec.js';
 
 /** What a builder needs to run coding jobs. */
 export interface CodingOptions {
@@ -24,6 +25,13 @@ export interface CodingOptions {
   readonly workerFile?: string | undefined;
 }
 
+/** The CLI of a runner. A key that stands here literally is told to workers by a variable of theirs, and written down nowhere. */
+export interface RunnerCli extends Omit<WorkerCli, 'cliHome' | 'endpoint'> {
+  readonly endpoint?:
+    | { readonly baseUrl: string; readonly apiKey?: string | SecretReference | undefined }
+    | undefined;
+}
+
 /** One runner: an adapter with its CLI, its policy and its homes. Jobs with a directive are pinned to one by its id. */
 export interface CodingRunnerOptions {
   readonly runnerId: string;
@@ -31,7 +39,7 @@ export interface CodingRunnerOptions {
   readonly adapter: string;
   readonly authenticationProfile?: 'personal-subscription' | 'enterprise-api' | undefined;
   /** Binary, endpoint and variables of the CLI. */
-  readonly cli?: Omit<WorkerCli, 'cliHome'> | undefined;
+  readonly cli?: RunnerCli | undefined;
   /** The CLI's home for each role: an implementer and a reviewer that share one could read each other. */
   readonly cliHomes?: { readonly implement?: string; readonly review?: string } | undefined;
   /** `{ permissionSource: 'agent-policy', permissionMode: <the adapter's first> }` when absent. */
@@ -46,4 +54,11 @@ export interface CodingRunnerOptions {
   readonly expected?:
     | { readonly capabilityDigest?: Sha256; readonly binaryDigest?: Sha256 }
     | undefined;
+  /**
+   * For whom the runner works: one person's machine, or others. `production` needs a `qualification` of all dimensions for the
+   * very contract that stands here; every job of any other runner is `runner_unfit`. `local` when absent.
+   */
+  readonly use?: AdapterUse | undefined;
+  /** How far the adapter was looked at; one that is given is checked for local use too. */
+  readonly qualification?: AdapterQualification | undefined;
 }

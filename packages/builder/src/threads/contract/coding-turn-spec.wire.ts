@@ -28,9 +28,12 @@ export interface CodingTurnSpec extends CodingRequest {
   readonly materializationManifestDigest: Sha256;
 }
 
+/** The part of a contract that a spec is made with and held to. */
+type Compatibility = Pick<CodingAdapterContract, 'compatibilityDigest'>;
+
 /** What the service adds to a job. */
 export interface TurnSpecParts {
-  readonly contract: CodingAdapterContract;
+  readonly contract: Compatibility;
   readonly authenticationProfile: AuthenticationProfile;
   readonly policy?: CodingPolicy | undefined;
 }
@@ -38,7 +41,7 @@ export interface TurnSpecParts {
 /** What a spec is held to when it is read. */
 export interface TurnSpecRules {
   readonly repositoryUriPrefix: string;
-  readonly contract: Pick<CodingAdapterContract, 'compatibilityDigest'>;
+  readonly contract: Compatibility;
   readonly permissionModes: CodingAdapter['permissionModes'];
 }
 
@@ -89,7 +92,7 @@ export function decodeTurnSpec(value: unknown, rules: TurnSpecRules): CodingTurn
   const spec = { ...parsed, ...(policy && { policy }) } as CodingTurnSpec;
   checkRole(spec);
   const { repositoryUriPrefix } = rules;
-  const broken = checkJobRules(jobOf(spec), {
+  const broken = checkJobRules(jobOfTurn(spec), {
     repositoryUriPrefix,
     authenticationProfile: spec.authenticationProfile,
     allowedModels: policy?.allowedModels,
@@ -115,6 +118,17 @@ function checkRole(spec: CodingTurnSpec): void {
   }
 }
 
-function jobOf({ prompt, ...spec }: CodingTurnSpec): CodingJobInput {
-  return { profile: 'coding', text: prompt, coding: spec };
+/** The job that a spec was made of, with its role named. */
+export function jobOfTurn(turn: CodingTurnSpec): CodingJobInput {
+  const {
+    prompt,
+    policy: _policy,
+    repositoryDigest: _repositoryDigest,
+    modelAlias: _modelAlias,
+    authenticationProfile: _authenticationProfile,
+    roleProfile: _roleProfile,
+    materializationManifestDigest: _manifestDigest,
+    ...coding
+  } = turn;
+  return { profile: 'coding', text: prompt, coding };
 }

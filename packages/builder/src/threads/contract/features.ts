@@ -46,7 +46,7 @@ export function listFeatures(facts: RunnerFacts): readonly string[] {
 
 /** What a job asks of the runner that it goes to, sorted. */
 export function requiredFeatures(
-  { coding }: CodingJobInput,
+  { coding }: Pick<CodingJobInput, 'coding'>,
   profile: AuthenticationProfile,
   ofContract: readonly string[] = [],
 ): readonly string[] {

@@ -83,6 +83,9 @@ export function checkQualification(
   value: unknown,
   { contract, use }: { readonly contract: CodingAdapterContract; readonly use: AdapterUse },
 ): void {
+  if (value === undefined) {
+    throw refuseShape(QUALIFICATION, { path: 'status', rule: `none is not enough for ${use} use` });
+  }
   const { status, contractDigest } = decodeQualification(value);
   const isEnough = status === 'qualified' || (status === 'local-qualified' && use === 'local');
   if (!isEnough) {
@@ -94,7 +97,7 @@ export function checkQualification(
   if (contractDigest !== digestContract(contract)) {
     throw refuseShape(QUALIFICATION, {
       path: 'contractDigest',
-      rule: 'must be that of the contract',
+      rule: `must be that of the contract, ${digestContract(contract)}`,
     });
   }
 }

@@ -3,7 +3,7 @@ import { type Clock, systemClock, waitUntil } from '@holdfast/agent';
 import { describe, expect, it } from 'vitest';
 import { reviewJob } from '../contract/__fixtures__/coding-jobs.js';
 import type { WorkerEnd } from '../worker/worker-spec.js';
-import { fakeWorker, outcome, spec } from './__fixtures__/fake-worker.js';
+import { fakeWorker, outcome, spec, turnOf } from './__fixtures__/fake-worker.js';
 import { createCodingWorkers } from './create-coding-workers.js';
 
 /** As real time is, but for a worker that told its end and stays: it is killed soon. */
@@ -16,7 +16,7 @@ describe('a worker process', () => {
   it('is told its job on its input alone, and its end is taken once nothing of it is left', async () => {
     const bench = await fakeWorker(`
       const start = await begin();
-      await step(start.input.job.text === 'Build it.' ? 'claim' : 'validate_spec');
+      await step(start.input.turn.prompt === 'Build it.' ? 'claim' : 'validate_spec');
       await step(process.argv.length === 4 ? 'run_turn' : 'validate_spec');
       await succeed();
     `);
@@ -158,7 +158,7 @@ describe('protocol rejects', () => {
 
   it('a patch of a reviewer', async () => {
     const bench = await fakeWorker('await begin(); await say(patch); await stay();');
-    const end = await bench.run({ spec: { ...spec, job: reviewJob() } });
+    const end = await bench.run({ spec: { ...spec, turn: turnOf(reviewJob()) } });
     expect(reasonIn(end)).toContain('a reviewer has no patch');
   });
 });
@@ -358,8 +358,8 @@ describe('a worker that is not started', () => {
 
   it('is the one whose job is larger than it can be told', async () => {
     const bench = await fakeWorker(`await begin(); await succeed();`);
-    const text = 'x'.repeat(1024 * 1024);
-    const end = await bench.run({ spec: { ...spec, job: { ...spec.job, text } } });
+    const prompt = 'x'.repeat(1024 * 1024);
+    const end = await bench.run({ spec: { ...spec, turn: { ...spec.turn, prompt } } });
     expect(kindOf(end)).toBe('invalid_job');
   });
 });

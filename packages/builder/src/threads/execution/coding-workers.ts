@@ -3,6 +3,8 @@ import type { CodingWorkerSpec, WorkerEnd, WorkerProgress } from '../worker/work
 /** One try of a job in a worker process of its own. */
 export interface WorkerRun {
   readonly spec: CodingWorkerSpec;
+  /** Variables that the spec names and the environment of this process lacks. They are written down nowhere. */
+  readonly variables?: Readonly<Record<string, string>> | undefined;
   readonly executionId: string;
   /** Rises with every try of a job: what an older try says does not count. */
   readonly fencingToken: number;

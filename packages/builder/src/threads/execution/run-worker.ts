@@ -33,10 +33,11 @@ async function beginConversation(
   place: WorkerPlace,
   run: WorkerRun,
 ): Promise<WorkerConversation | undefined> {
-  const { spec, executionId, fencingToken } = run;
+  const { spec, variables, executionId, fencingToken } = run;
   const { clock, graceMs, logger } = place;
   checkSize(run);
-  const env = { ...createWorkerEnvironment(spec, process.env), ...place.environment };
+  const named = createWorkerEnvironment(spec, { ...process.env, ...variables });
+  const env = { ...named, ...place.environment };
   const capabilityDigest = await place.capabilityDigest(spec.adapterId);
   if (run.signal.aborted) return undefined;
   const transportNonce = randomBytes(24).toString('hex');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { spec } from './__fixtures__/fake-worker.js';
-import { createWorkerEnvironment, secretsOf } from './worker-environment.js';
+import { createWorkerEnvironment, ENDPOINT_KEY, secretsOf } from './worker-environment.js';
 
 const own = {
   PATH: '/usr/bin',
@@ -36,9 +36,16 @@ describe('the environment of a worker', () => {
     expect(secretsOf(named, own)).toEqual(['r-key', 'o-key']);
   });
 
-  it('has a key that stands in its spec told by nothing either', () => {
-    const literal = withCli({ endpoint: { baseUrl: 'http://127.0.0.1:1', apiKey: 'a-literal' } });
-    expect(secretsOf(literal, own)).toEqual(['a-literal']);
+  it('has a key of the runner itself by a variable that only its host sets', () => {
+    const apiKey = { env: ENDPOINT_KEY };
+    const named = withCli({ endpoint: { baseUrl: 'http://127.0.0.1:1', apiKey } });
+    const told = { ...own, [ENDPOINT_KEY]: 'a-literal' };
+    expect(createWorkerEnvironment(named, told)[ENDPOINT_KEY]).toBe('a-literal');
+    expect(secretsOf(named, told)).toEqual(['a-literal']);
+    expect(createWorkerEnvironment(spec, told)[ENDPOINT_KEY]).toBeUndefined();
+    expect(() => createWorkerEnvironment(named, own)).toThrow(
+      expect.objectContaining({ kind: 'runner_unfit' }),
+    );
   });
 
   it('is refused where a spec holds what looks like a secret', () => {

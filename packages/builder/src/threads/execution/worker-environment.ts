@@ -12,6 +12,9 @@ const ALLOWED: ReadonlySet<string> = new Set([
 const RESERVED = /^(NODE_|LD_|DYLD_|HOLDFAST_)/;
 const SECRET_SHAPED = /(^|_)(key|apikey|token|secret|password|passwd|credentials?)(_|$)/i;
 
+/** The variable of a key that a runner was given literally. Its host alone tells a worker what is in it. */
+export const ENDPOINT_KEY = 'HOLDFAST_ENDPOINT_KEY';
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -36,15 +39,13 @@ export function allowedEnvironment(own: Environment): Record<string, string> {
   return Object.fromEntries(inherited);
 }
 
-/** The values that a spec's references stand for, and a key that it holds itself: nothing may tell them. */
+/** The values that a spec's references stand for: nothing may tell them. */
 export function secretsOf(spec: CodingWorkerSpec, own: Environment): readonly string[] {
-  const key = spec.cli.endpoint?.apiKey;
-  const named = listReferences(spec).flatMap(({ env }) => own[env] ?? []);
-  return typeof key === 'string' ? [...named, key] : named;
+  return listReferences(spec).flatMap(({ env }) => own[env] ?? []);
 }
 
 /** Refuses what looks like a secret among a CLI's variables, before it is written down anywhere. */
-export function checkLiterals({ env = {} }: WorkerCli): void {
+export function checkLiterals({ env = {} }: Pick<WorkerCli, 'env'>): void {
   const literal = Object.entries(env).find(
     ([name, value]) => typeof value === 'string' && value !== '' && SECRET_SHAPED.test(name),
   );
@@ -58,7 +59,8 @@ function listReferences({ cli: { env = {}, endpoint } }: CodingWorkerSpec) {
 }
 
 function readVariable(name: string, own: Environment): string {
-  if (RESERVED.test(name)) throw unfit(`${name} is no variable that a CLI may be given`);
+  if (RESERVED.test(name) && name !== ENDPOINT_KEY)
+    throw unfit(`${name} is no variable that a CLI may be given`);
   const value = own[name];
   if (value === undefined) throw unfit(`${name} is not in the environment of this process`);
   return value;

@@ -26,10 +26,10 @@ const name = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'must be the nam
 const secret = z.strictObject({ env: name });
 const valueOrSecret = z.union([z.string(), secret]);
 
-/** A spec's own fields. What stands in its job is judged by the worker's first step. */
+/** A spec's own fields. What stands in its turn is judged by the worker's first step. */
 export const workerSpec = z.strictObject({
   schemaVersion: z.literal(1),
-  job: z.looseObject({ profile: z.literal('coding') }),
+  turn: z.looseObject({ prompt: z.string() }),
   operationId: safeId,
   trusted: z.strictObject({
     scope: sha256,
@@ -42,16 +42,8 @@ export const workerSpec = z.strictObject({
   cli: z.strictObject({
     binary: absolutePath.optional(),
     cliHome: absolutePath.optional(),
-    endpoint: z
-      .strictObject({ baseUrl: z.string().min(1), apiKey: valueOrSecret.optional() })
-      .optional(),
+    endpoint: z.strictObject({ baseUrl: z.string().min(1), apiKey: secret.optional() }).optional(),
     env: z.record(name, valueOrSecret).optional(),
-  }),
-  policy: z.strictObject({
-    permissionSource: z.string(),
-    permissionMode: z.string(),
-    allowedModels: z.array(z.string()).optional(),
-    defaultModel: z.string().optional(),
   }),
   repositoryUriPrefix: z.string(),
   dataDir: absolutePath,

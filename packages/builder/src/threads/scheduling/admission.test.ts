@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { keys } from '../../persistence/keys.js';
+import type { Store } from '../../persistence/store.js';
 import { DIGEST, implementJob, reviewJob } from '../contract/__fixtures__/coding-jobs.js';
+import { digestContract } from '../contract/adapter-contract.wire.js';
 import { digestOfText } from '../contract/canonical-json.js';
+import {
+  type AdapterQualification,
+  QUALIFICATION_DIMENSIONS,
+} from '../contract/qualification.wire.js';
 import { createThreadStore } from '../store/thread-store.js';
 import {
   adapterId,
@@ -12,8 +18,22 @@ import {
   plainJob,
   threadJob,
 } from './__fixtures__/coding-bench.js';
+import { readCodingJob } from './coding-job-files.js';
 
 const OTHER = digestOfText('another');
+
+/** A full one, of the contract that a job was admitted with. */
+async function qualificationOf(store: Store, jobId: string): Promise<AdapterQualification> {
+  const record = await readCodingJob({ store }, jobId);
+  if (!record) throw new TypeError('there is no such job');
+  return {
+    schemaVersion: 1,
+    status: 'qualified',
+    evaluated: QUALIFICATION_DIMENSIONS,
+    contractDigest: digestContract(record.contract),
+    evidenceDigest: DIGEST,
+  };
+}
 
 describe('the admission of a coding job', () => {
   it('gives the worker an immutable spec that names everything, with the trusted scope of its owner', async () => {
@@ -30,7 +50,7 @@ describe('the admission of a coding job', () => {
       workspacesDir: `${dataDir}/workspaces`,
       cli: { binary, cliHome: '/homes/i' },
       trusted: { scope: jobs.scopeOf(owner), authenticationProfile: 'personal-subscription' },
-      job: { coding: { thread: { operationId: 'one', runnerId: 'personal' } } },
+      turn: { thread: { operationId: 'one', runnerId: 'personal' } },
     });
     expect(spec.git).toMatch(/^\//);
   });
@@ -132,6 +152,49 @@ describe('the admission of a coding job', () => {
     const expected = { capabilityDigest: DIGEST, binaryDigest: digestOfText('one') };
     const { jobs } = await start({ runner: { expected } });
     await (await jobs.submit(threadJob('one'))).result();
+  });
+
+  it('writes no key down that a runner was given literally, and tells each worker the one of now', async () => {
+    const { open, start, store, workers, binary } = await createCodingBench();
+    const cliWith = (apiKey: string) => ({
+      cli: { binary, endpoint: { baseUrl: 'http://127.0.0.1:1/v1', apiKey } },
+    });
+    const first = open({ runner: cliWith('key-of-before') });
+    await first.jobs.submit(plainJob('one'));
+    const spec = await store.read(keys.codingSpec('one'));
+    expect(spec).toMatchObject({
+      value: { cli: { endpoint: { apiKey: { env: 'HOLDFAST_ENDPOINT_KEY' } } } },
+    });
+    expect(JSON.stringify(spec)).not.toContain('key-of-before');
+    await first.close();
+    const { jobs } = await start({ runner: cliWith('key-of-now') });
+    await (await jobs.find('one'))?.result();
+    const { variables } = await workers.waitForRun('one');
+    expect(variables).toEqual({ HOLDFAST_ENDPOINT_KEY: 'key-of-now' });
+  });
+
+  it('lets a runner work in production only with a qualification of all it is made of', async () => {
+    const { open, start, store } = await createCodingBench();
+    const { jobs } = await start();
+    await (await jobs.submit(plainJob('local'))).result();
+    const qualification = await qualificationOf(store, 'local');
+    const evaluated = QUALIFICATION_DIMENSIONS.filter((one) => one !== 'license-compatibility');
+    const local = { ...qualification, status: 'local-qualified', evaluated } as const;
+    const use = 'production';
+    for (const [runner, path] of [
+      [{ use }, 'status'],
+      [{ use, qualification: local }, 'status'],
+      [{ use, qualification: { ...qualification, contractDigest: OTHER } }, 'contractDigest'],
+      [{ qualification: { ...local, contractDigest: OTHER } }, 'contractDigest'],
+    ] as const) {
+      await expect(open({ runner }).jobs.submit(threadJob('one'))).rejects.toMatchObject({
+        kind: 'runner_unfit',
+        details: { evidence: { path } },
+      });
+    }
+    expect(await jobs.find('one')).toBeUndefined();
+    const { jobs: qualified } = await start({ runner: { use, qualification } });
+    await (await qualified.submit(threadJob('one'))).result();
   });
 
   it('rejects worker and binary drift right before a waiting job is run, and names what differs', async () => {

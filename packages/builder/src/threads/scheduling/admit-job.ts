@@ -4,7 +4,7 @@ import { CodingThreadError } from '../coding-thread-error.js';
 import type { CodingAdapterContract } from '../contract/adapter-contract.wire.js';
 import { digestContract } from '../contract/adapter-contract.wire.js';
 import { decodeCodingJob } from '../contract/coding-job.wire.js';
-import { describeManifest, digestManifest } from '../contract/materialization-manifest.wire.js';
+import { buildTurnSpec } from '../contract/coding-turn-spec.wire.js';
 import type { ThreadOwner } from '../contract/thread-scope.js';
 import { checkLiterals } from '../execution/worker-environment.js';
 import type { CodingWorkerSpec } from '../worker/worker-spec.js';
@@ -17,6 +17,7 @@ import {
   unfit,
 } from './describe-runner.js';
 import { findExecutable } from './find-executable.js';
+import { nameKey } from './runner-key.js';
 
 /** What is asked to be admitted: plain JSON, and what only the service knows. */
 export interface AdmissionRequest {
@@ -43,7 +44,7 @@ export async function admitJob(desk: CodingDesk, request: AdmissionRequest): Pro
     allowedModels: runner.policy.allowedModels,
   });
   const description = await describeRunner(desk, runner);
-  checkRunnerFit(runner, description, decoded);
+  checkRunnerFit(runner, description, decoded.coding);
   const job = nameOperation(decoded, request.jobId);
   const spec = buildSpec(desk, { runner, description, job, request });
   return { runner, spec, contract: description.contract };
@@ -108,22 +109,22 @@ function buildSpec(
 ): CodingWorkerSpec {
   const { options, runners, dataDir, workspacesDir } = desk;
   const { contract, binary } = description;
-  const { permissionSource, permissionMode, allowedModels, defaultModel } = runner.policy;
+  const { authenticationProfile, policy } = runner;
+  const turn = buildTurnSpec(job, { contract, authenticationProfile, policy });
   const bubblewrap = findExecutable('bwrap', options.bubblewrap);
   return {
     schemaVersion: 1,
-    job,
+    turn,
     operationId: job.coding.thread?.operationId ?? request.jobId,
     trusted: {
       scope: scopeOf(options, runners, request.owner),
-      authenticationProfile: runner.authenticationProfile,
+      authenticationProfile,
       adapterContractDigest: digestContract(contract),
-      manifestDigest: digestManifest(describeManifest(job.coding, contract)),
-      policy: { ...runner.policy },
+      manifestDigest: turn.materializationManifestDigest,
+      policy: { ...policy },
     },
     adapterId: runner.adapter.adapterId,
     cli: describeCli(runner, job, binary),
-    policy: { permissionSource, permissionMode, allowedModels, defaultModel },
     repositoryUriPrefix: options.repositoryUriPrefix,
     ...{ dataDir, workspacesDir },
     git: findGit(options.git),
@@ -139,7 +140,7 @@ function describeCli(
 ): CodingWorkerSpec['cli'] {
   const cliHome = options.cliHomes?.[coding.role ?? 'implement'];
   return {
-    ...options.cli,
+    ...nameKey(options.cli),
     ...(binary === undefined ? {} : { binary }),
     ...(cliHome === undefined ? {} : { cliHome }),
   };

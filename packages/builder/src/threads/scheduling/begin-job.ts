@@ -22,6 +22,7 @@ import {
   needsProof,
 } from './judge-end.js';
 import { type AttemptEnd, runAttempt } from './run-attempt.js';
+import { keyVariables } from './runner-key.js';
 
 /** A job under its lease. */
 export interface HeldJob {
@@ -51,7 +52,9 @@ export async function beginJob(desk: CodingDesk, held: HeldJob): Promise<void> {
     startedAt: isoInstant(desk.clock),
   };
   await writeCodingJob(desk, running, lease);
-  const attempt = await runAttempt(desk, { record: running, spec: judged, lease, context });
+  const variables = keyVariables(held.runner.options.cli);
+  const trying = { record: running, spec: judged, variables, lease, context };
+  const attempt = await runAttempt(desk, trying);
   if (!lease.isCurrent()) return;
   const end = await judgeEnd(desk, judged, attempt);
   await endJob(desk, running, end, { lease, stopping });
@@ -79,7 +82,7 @@ async function judgeStart(
   try {
     const spec = await readSpec(desk, record);
     const now = await describeRunner(desk, runner);
-    checkRunnerFit(runner, now, spec.job);
+    checkRunnerFit(runner, now, spec.turn);
     checkSameContract(record.contract, now.contract);
     return spec;
   } catch (error) {

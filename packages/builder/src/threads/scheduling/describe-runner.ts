@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { keys } from '../../persistence/keys.js';
-import type { CodingJobInput, Sha256 } from '../coding-job.js';
+import type { CodingRequest, Sha256 } from '../coding-job.js';
+import type { CodingRunnerOptions } from '../coding-options.js';
 import { CodingThreadError } from '../coding-thread-error.js';
 import {
   type CodingAdapterContract,
@@ -9,6 +10,7 @@ import {
 } from '../contract/adapter-contract.wire.js';
 import { digestOfText, encodeCanonicalJson } from '../contract/canonical-json.js';
 import { findMissingFeatures, listFeatures, requiredFeatures } from '../contract/features.js';
+import { checkQualification } from '../contract/qualification.wire.js';
 import type { CodingDesk } from './coding-desk.js';
 import { findBinary, type KnownBinary } from './coding-job-record.wire.js';
 import type { CodingRunner } from './coding-runner.js';
@@ -48,13 +50,23 @@ export async function describeRunner(
 export function checkRunnerFit(
   { options, runnerId, authenticationProfile }: CodingRunner,
   { contract, features }: RunnerDescription,
-  job: CodingJobInput,
+  coding: CodingRequest,
 ): void {
   checkContractDigests(contract, options.expected ?? {});
-  const required = requiredFeatures(job, authenticationProfile, contract.requiredFeatures);
+  checkQualified(options, contract);
+  const required = requiredFeatures({ coding }, authenticationProfile, contract.requiredFeatures);
   const missing = findMissingFeatures(required, features);
   if (missing.length === 0) return;
   throw unfit(`The runner ${runnerId} lacks ${missing.join(', ')}.`, { evidence: { missing } });
+}
+
+/** In production an adapter is only what it was qualified for; what a runner names is looked at for local use too. */
+function checkQualified(
+  { qualification, use = 'local' }: CodingRunnerOptions,
+  contract: CodingAdapterContract,
+): void {
+  if (qualification === undefined && use === 'local') return;
+  checkQualification(qualification, { contract, use });
 }
 
 /** Compares what a runner is with what it was when a job was admitted: digests, never versions. */

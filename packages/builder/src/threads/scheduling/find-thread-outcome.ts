@@ -2,6 +2,7 @@ import { TimedOutError, waitUntil } from '@holdfast/agent';
 import type { JsonValue } from '../../persistence/store.js';
 import type { CodingOutcome } from '../coding-job.js';
 import { isCodingThreadError } from '../coding-thread-error.js';
+import { jobOfTurn } from '../contract/coding-turn-spec.wire.js';
 import type { CodingWorkerSpec } from '../worker/worker-spec.js';
 import type { CodingDesk } from './coding-desk.js';
 
@@ -23,8 +24,8 @@ export async function findThreadOutcome(
   spec: CodingWorkerSpec,
   signal?: AbortSignal,
 ): Promise<ThreadProof> {
-  const { job, trusted, operationId } = spec;
-  const { thread } = job.coding;
+  const { turn, trusted, operationId } = spec;
+  const { thread } = turn;
   if (!thread) return { isUntouched: true, evidence: { operationId, thread: 'none' } };
   const { isFree, outcome } = await openWhenFree(desk, spec, signal);
   const { sessionRef } = thread;
@@ -41,12 +42,13 @@ export async function findThreadOutcome(
 
 async function openWhenFree(
   { threads, clock }: CodingDesk,
-  { job, trusted }: CodingWorkerSpec,
+  { turn, trusted }: CodingWorkerSpec,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly isFree: boolean; readonly outcome?: CodingOutcome | undefined }> {
+  const opening = { job: jobOfTurn(turn), trusted };
   const look = async () => {
     try {
-      const { thread, replayed } = await threads.open({ job, trusted });
+      const { thread, replayed } = await threads.open(opening);
       await thread?.[Symbol.asyncDispose]();
       return { isFree: true, outcome: replayed };
     } catch (error) {

@@ -19,7 +19,7 @@ async function loseHost(reach: Reach, input = implementJob()) {
   let reached = (_run: WorkerRun) => {};
   const inTheMiddle = new Promise<WorkerRun>((resolve) => (reached = resolve));
   workers.behave = async (run) => {
-    if (run.spec.job.coding.thread) await takeThreadTurn(store, run, reach);
+    if (run.spec.turn.thread) await takeThreadTurn(store, run, reach);
     reached(run);
     return await new Promise((resolve) => {
       run.signal.addEventListener('abort', () => resolve({ class: 'unknown', reason: 'gone' }));

@@ -10,6 +10,7 @@ import { watchCancel } from './follow-job.js';
 export interface Attempt {
   readonly record: CodingJobRecord;
   readonly spec: CodingWorkerSpec;
+  readonly variables: WorkerRun['variables'];
   readonly lease: Lease;
   readonly context: JobContext;
 }
@@ -27,7 +28,7 @@ const SILENCE_GRACE_MS = 30_000;
 
 /** Runs the worker of one try, and reaches it with a cancel from wherever. */
 export async function runAttempt(desk: CodingDesk, attempt: Attempt): Promise<AttemptEnd> {
-  const { record, spec, lease, context } = attempt;
+  const { record, spec, variables, lease, context } = attempt;
   const cancelling = new AbortController();
   const over = new AbortController();
   const time = keepTime(desk, attempt);
@@ -48,7 +49,7 @@ export async function runAttempt(desk: CodingDesk, attempt: Attempt): Promise<At
   context.signal.addEventListener('abort', checkOurs, { once: true });
   try {
     const end = await runWorker(desk, {
-      spec,
+      ...{ spec, variables },
       executionId: record.executionId ?? '',
       fencingToken: record.fencingToken,
       signal: cancelling.signal,

@@ -95,8 +95,8 @@ function describeJob(
     readonly inputDigest: Sha256;
   },
 ): CodingJobRecord {
-  const { operationId, trusted, job } = spec;
-  const sessionRef = job.coding.thread?.sessionRef.toLowerCase();
+  const { operationId, trusted, turn } = spec;
+  const sessionRef = turn.thread?.sessionRef.toLowerCase();
   const { enqueuedAt, order } = orders.next();
   return {
     ...{ jobId, runnerId: runner.runnerId, inputDigest, contract, operationId, sessionRef },

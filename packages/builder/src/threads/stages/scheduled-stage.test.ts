@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { jobOfTurn } from '../contract/coding-turn-spec.wire.js';
 import { createCodingBench } from '../scheduling/__fixtures__/coding-bench.js';
 import type { CodingJobs } from '../scheduling/coding-jobs.js';
 import { createThreadStore } from '../store/thread-store.js';
@@ -19,8 +20,9 @@ async function startStages(bench: Bench, worker: ScriptedWorker) {
   const { store, workers } = bench;
   const lines: string[] = [];
   workers.behave = async ({ spec }) => {
-    lines.push(describeJob(spec.job));
-    return await worker.run(spec.job, spec.trusted);
+    const job = jobOfTurn(spec.turn);
+    lines.push(describeJob(job));
+    return await worker.run(job, spec.trusted);
   };
   const { jobs, close } = await bench.start();
   const threads = decisionsOf(bench, jobs.scopeOf);

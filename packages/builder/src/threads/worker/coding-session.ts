@@ -28,10 +28,10 @@ export function planSession(
   job: ValidatedJob,
   thread: Pick<JobThread, 'adapterState'>,
 ): CodingSession {
-  const { spec, coding, found, sessions } = job;
+  const { spec, coding, found, policy, sessions } = job;
   const kept = findAdapterState(thread.adapterState);
   if (coding.thread?.mode === 'resume' && !kept) throw nativeMissing(coding.thread.sessionRef);
-  const model = selectModel({ coding, policy: spec.policy, kept });
+  const model = selectModel({ coding, policy, kept });
   const plan = found.adapter.plan(planRequestOf(job));
   const { binary, cliHome, endpoint, env } = spec.cli;
   const options = {
@@ -66,8 +66,8 @@ function nativeMissing(sessionRef: string): CodingThreadError {
 
 /** Paths of a job, all below its thread's own folder. */
 function planRequestOf(job: ValidatedJob): Parameters<FoundCodingAdapter['adapter']['plan']>[0] {
-  const { spec, role, root } = job;
-  const { permissionSource: source, permissionMode: mode } = spec.policy;
+  const { spec, role, root, policy } = job;
+  const { permissionSource: source, permissionMode: mode } = policy;
   const { cliHome } = spec.cli;
   return {
     role,

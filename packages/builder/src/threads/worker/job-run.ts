@@ -1,6 +1,8 @@
 import type { Clock, FoundCodingAdapter, ProviderSessions } from '@holdfast/agent';
 import type { Store } from '../../persistence/store.js';
-import type { CodingRequest, CodingRole } from '../coding-job.js';
+import type { CodingRole } from '../coding-job.js';
+import type { CodingPolicy } from '../contract/coding-policy.wire.js';
+import type { CodingTurnSpec } from '../contract/coding-turn-spec.wire.js';
 import type { Git } from '../workspace/git.js';
 import type { CodingStep, CodingWorkerSpec, WorkerProgress } from './worker-spec.js';
 
@@ -21,7 +23,9 @@ export interface CodingJobRun {
 /** A try whose spec was validated, with all that follows from the spec alone. */
 export interface ValidatedJob extends Omit<CodingJobRun, 'clock' | 'deadlineAt'> {
   readonly clock: Clock;
-  readonly coding: CodingRequest;
+  /** The turn, as its own rules let it pass. */
+  readonly coding: CodingTurnSpec;
+  readonly policy: CodingPolicy;
   readonly role: CodingRole;
   readonly found: FoundCodingAdapter;
   readonly git: Git;

@@ -1,4 +1,5 @@
 import type { CodingOutcome } from '../coding-job.js';
+import { jobOfTurn } from '../contract/coding-turn-spec.wire.js';
 import type { OpenThread } from '../store/open-thread.js';
 import type { ThreadResult } from '../store/thread-record.js';
 import { createThreadStore, type ThreadOpening } from '../store/thread-store.js';
@@ -27,8 +28,8 @@ export async function openJobThread({
   enter,
 }: ValidatedJob): Promise<ThreadOpening> {
   enter('open_thread');
-  const job = { ...spec.job, coding };
-  return await createThreadStore(store, { clock }).open({ job, trusted: spec.trusted });
+  const opening = { job: jobOfTurn(coding), trusted: spec.trusted };
+  return await createThreadStore(store, { clock }).open(opening);
 }
 
 /** Stands in for the thread of a job without a directive: it begins empty, and nothing of it is kept. */

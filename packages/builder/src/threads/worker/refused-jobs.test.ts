@@ -3,8 +3,10 @@ import { CliUnusableError } from '@holdfast/agent';
 import { describe, expect, it } from 'vitest';
 import { DIGEST, review } from '../contract/__fixtures__/coding-jobs.js';
 import { digestOfText } from '../contract/canonical-json.js';
+import { jobOfTurn } from '../contract/coding-turn-spec.wire.js';
 import { jobOf, openFresh } from '../store/__fixtures__/thread-bench.js';
 import { type CodingBench, codingBench, type RunChange } from './__fixtures__/coding-bench.js';
+import type { CodingWorkerSpec } from './worker-spec.js';
 
 type Job = ReturnType<CodingBench['job']>;
 
@@ -16,6 +18,12 @@ async function readyBench(coding: Partial<Job['coding']> = {}) {
   const resume = (change: Partial<Job['coding']> = {}) =>
     bench.job({ mode: 'resume', expectedCheckpoint: checkpoint }, { ...coding, ...change });
   return { bench, first, resume };
+}
+
+function policyOf({ turn: { policy } }: CodingWorkerSpec) {
+  if (!policy) throw new TypeError('the turn has no policy');
+  const { schemaVersion: _version, interaction: _nobody, ...rest } = policy;
+  return rest;
 }
 
 /** Expects a refusal that costs no request, changes no byte and starts no session. */
@@ -30,7 +38,7 @@ async function expectRefusal(bench: CodingBench, job: Job, expected: object, cha
 describe('before the claim', () => {
   it('an explicit model survives an omitted resume and a changed default, and cannot switch', async () => {
     const { bench, resume } = await readyBench({ nativeModel: 'model-a' });
-    const policy = { ...bench.spec(resume()).policy, defaultModel: 'model-b' };
+    const policy = { ...policyOf(bench.spec(resume())), defaultModel: 'model-b' };
     await expectRefusal(
       bench,
       resume({ nativeModel: 'model-b' }),
@@ -72,6 +80,30 @@ describe('before the claim', () => {
     expect(bench.sessions.sent).toEqual([]);
   });
 
+  it('a turn with parts of another role, without a policy or under another login is refused, and nothing is opened', async () => {
+    const bench = await codingBench();
+    const job = bench.job();
+    const { turn } = bench.spec(job);
+    const roleProfile = { ...turn.roleProfile, workspaceAuthority: 'review-read-only' } as const;
+    for (const [change, kind] of [
+      [{ roleProfile }, 'invalid_job'],
+      [{ modelAlias: 'coding-reviewer' }, 'invalid_job'],
+      [{ writableRoots: ['/workspace'] }, 'invalid_job'],
+      [{ repositoryDigest: DIGEST }, 'invalid_job'],
+      [{ policy: undefined }, 'runner_unfit'],
+    ] as const) {
+      await expectRefusal(bench, job, { kind }, { spec: { turn: { ...turn, ...change } } });
+    }
+    const plain = bench.job('ephemeral');
+    const enterprise = {
+      ...bench.spec(plain).turn,
+      authenticationProfile: 'enterprise-api',
+    } as const;
+    await expectRefusal(bench, plain, { kind: 'runner_unfit' }, { spec: { turn: enterprise } });
+    expect(bench.sessions.sent).toEqual([]);
+    expect(await bench.bytes()).toBe('absent');
+  });
+
   it('a remediation of another patch is refused, and the same directive can be mended', async () => {
     const { bench, resume } = await readyBench();
     const priorReview = review({ artifactDigest: digestOfText('another') });
@@ -84,7 +116,7 @@ describe('before the claim', () => {
   it('a runner without the adapter, the mode or the operation is unfit for the job', async () => {
     const bench = await codingBench();
     const job = bench.job();
-    const { policy } = bench.spec(job);
+    const policy = policyOf(bench.spec(job));
     const unfit = [
       { adapterId: 'nobodys-v1' },
       { policy: { ...policy, permissionMode: 'root' } },
@@ -102,8 +134,8 @@ describe('before the claim', () => {
 
   it('a thread at work elsewhere is busy, and nothing is staged beside it', async () => {
     const { bench, resume } = await readyBench();
-    const { job, trusted } = bench.spec(resume());
-    const { thread } = await bench.threads.open({ job, trusted });
+    const { turn, trusted } = bench.spec(resume());
+    const { thread } = await bench.threads.open({ job: jobOfTurn(turn), trusted });
     await using _held = thread;
     await rm(bench.root, { recursive: true });
     await expectRefusal(bench, resume(), { kind: 'thread_busy', retry: 'same' });

@@ -53,9 +53,9 @@ async function runTurn(job: ValidatedJob, thread: JobThread): Promise<CodingOutc
   // Sessions that were handed in have no CLI.
   if (!job.sessions) await checkPayer(job);
   const agent = await prepareNative(session);
-  const { text } = job.spec.job;
+  const { coding } = job;
   const writableRoots = writablePathsOf(job);
-  const message = writePrompt({ text, coding: job.coding, workspace, writableRoots });
+  const message = writePrompt({ text: coding.prompt, coding, workspace, writableRoots });
   const turn = beginNativeTurn({ job, thread, session, agent, message });
   const running = { job, thread, session, workspace, agent, turn };
   const committed = await commitResult(running).catch((error: unknown) => giveUp(running, error));

@@ -1,12 +1,12 @@
 import type { CodingRequest } from '../coding-job.js';
 import { CodingThreadError } from '../coding-thread-error.js';
+import type { CodingPolicy } from '../contract/coding-policy.wire.js';
 import type { AdapterState } from './adapter-state.wire.js';
-import type { WorkerPolicy } from './worker-spec.js';
 
 /** Which model is asked for, and what decides it. */
 export interface ModelChoice {
   readonly coding: Pick<CodingRequest, 'nativeModel' | 'thread'>;
-  readonly policy: WorkerPolicy;
+  readonly policy: Pick<CodingPolicy, 'defaultModel'>;
   /** What the thread's earlier turns ran with; absent at its first. */
   readonly kept: AdapterState | undefined;
 }

@@ -96,7 +96,7 @@ function evidenceOf(
   handle: AgentSessionHandle,
 ): Readonly<Record<string, JsonValue | undefined>> {
   const { adapter } = job.found;
-  const { permissionSource, permissionMode } = job.spec.policy;
+  const { permissionSource, permissionMode } = job.policy;
   const { launcher } = session.plan.config;
   return {
     adapterId: adapter.adapterId,

@@ -9,8 +9,8 @@ import type { CodingRequest } from '../coding-job.js';
 import { CodingThreadError } from '../coding-thread-error.js';
 import { digestAdapter } from '../contract/adapter-contract.wire.js';
 import { digestOfJson } from '../contract/canonical-json.js';
-import { type CodingJobRules, decodeCodingJob } from '../contract/coding-job.wire.js';
-import { decodePolicy } from '../contract/coding-policy.wire.js';
+import type { CodingPolicy } from '../contract/coding-policy.wire.js';
+import { type CodingTurnSpec, decodeTurnSpec } from '../contract/coding-turn-spec.wire.js';
 import { checkManifestDigest } from '../contract/materialization-manifest.wire.js';
 import { nameThread } from '../store/thread-files.js';
 import { createGit } from '../workspace/git.js';
@@ -29,16 +29,16 @@ export function validateSpec({
     report({ type: 'step', step });
   };
   enter('validate_spec');
-  const { coding } = decodeCodingJob(spec.job, rulesOf(spec));
+  const found = findAdapter(spec);
+  const coding = readTurn(spec, found);
   checkOperation(spec, coding);
   for (const path of [spec.git, spec.dataDir, spec.workspacesDir]) checkAbsolute(path);
   return {
     ...run,
     clock,
-    coding,
-    enter,
-    role: coding.role ?? 'implement',
-    found: findAdapter(spec, coding),
+    ...{ coding, enter, found },
+    role: coding.role,
+    policy: policyOf(coding),
     git: createGit({ file: spec.git }),
     root: placeOf(spec, coding),
     writableRoots: relativeRootsOf(coding),
@@ -49,15 +49,22 @@ export function validateSpec({
   };
 }
 
-function rulesOf({ repositoryUriPrefix, trusted, policy }: CodingWorkerSpec): CodingJobRules {
-  const { authenticationProfile } = trusted;
-  const { allowedModels } = policy;
-  if (
-    authenticationProfile === 'personal-subscription' ||
-    authenticationProfile === 'enterprise-api'
-  )
-    return { repositoryUriPrefix, authenticationProfile, allowedModels };
-  throw unfit(`it has no authentication profile ${JSON.stringify(authenticationProfile)}`);
+/** Reads the turn by the rules of jobs, roles, policies and manifests, and holds it to what the thread is bound to. */
+function readTurn(
+  { turn, trusted, repositoryUriPrefix }: CodingWorkerSpec,
+  { adapter }: FoundCodingAdapter,
+): CodingTurnSpec {
+  const contract = { compatibilityDigest: digestAdapter(adapter) };
+  const { permissionModes } = adapter;
+  const coding = decodeTurnSpec(turn, { repositoryUriPrefix, contract, permissionModes });
+  checkManifestDigest(trusted.manifestDigest, coding, contract);
+  if (coding.authenticationProfile === trusted.authenticationProfile) return coding;
+  throw unfit('the turn and the binding of its thread name different authentication profiles');
+}
+
+function policyOf({ policy }: CodingTurnSpec): CodingPolicy {
+  if (policy) return policy;
+  throw unfit('its turn has no policy');
 }
 
 /** A spec without its directive's operation would make a second job of a repeat. */
@@ -72,16 +79,10 @@ function checkAbsolute(path: string): void {
   if (!isAbsolute(path)) throw unfit(`${JSON.stringify(path)} is no absolute path`);
 }
 
-function findAdapter(
-  { adapterId, policy, trusted }: CodingWorkerSpec,
-  coding: CodingRequest,
-): FoundCodingAdapter {
+function findAdapter({ adapterId }: CodingWorkerSpec): FoundCodingAdapter {
   const found = findCodingAdapter(adapterId);
-  if (!found) throw unfit(`it has no coding adapter ${JSON.stringify(adapterId)}`);
-  decodePolicy(policy, found.adapter.permissionModes);
-  const compatibilityDigest = digestAdapter(found.adapter);
-  checkManifestDigest(trusted.manifestDigest, coding, { compatibilityDigest });
-  return found;
+  if (found) return found;
+  throw unfit(`it has no coding adapter ${JSON.stringify(adapterId)}`);
 }
 
 function unfit(why: string): CodingThreadError {
@@ -105,7 +106,11 @@ export function threadRootOf(
   return join(workspacesDir, nameThread(place).slice(0, 24));
 }
 
-function relativeRootsOf({ role, writableRoots, workspaceRoot }: CodingRequest): readonly string[] {
+function relativeRootsOf({
+  role,
+  writableRoots,
+  workspaceRoot,
+}: CodingTurnSpec): readonly string[] {
   if (role === 'review') return ['.'];
-  return (writableRoots ?? [workspaceRoot]).map((root) => relative(workspaceRoot, root) || '.');
+  return writableRoots.map((root) => relative(workspaceRoot, root) || '.');
 }

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../persistence/store.js';
-import type { CodingJobInput, CodingOutcome, Sha256 } from '../coding-job.js';
+import type { CodingOutcome, Sha256 } from '../coding-job.js';
+import type { CodingTurnSpec } from '../contract/coding-turn-spec.wire.js';
 import type { TrustedBinding } from '../contract/thread-binding.js';
 
 /** A secret by the name of a variable of the runner's own environment, never by its value. */
@@ -7,34 +8,31 @@ export interface SecretReference {
   readonly env: string;
 }
 
-/** The CLI that a runner was configured with. */
+/** The CLI of a job, with no secret in it. */
 export interface WorkerCli {
   /** Absolute path; found on PATH when absent. */
   readonly binary?: string | undefined;
   /** The CLI's own home for the role of the job. */
   readonly cliHome?: string | undefined;
   readonly endpoint?:
-    | { readonly baseUrl: string; readonly apiKey?: string | SecretReference | undefined }
+    | { readonly baseUrl: string; readonly apiKey?: SecretReference | undefined }
     | undefined;
   readonly env?: Readonly<Record<string, string | SecretReference>> | undefined;
 }
 
 /**
  * Everything that one try of one job needs, immutable and whole: admission made it, its digest goes with it, and a worker
- * reads nothing else. It stands on disk: a key belongs into a variable, which is named here by `{ env }`; one that a runner
- * was given literally stands in it as it is.
+ * reads nothing else but the variables that it names. It stands on disk, and holds no key.
  */
 export interface CodingWorkerSpec {
   readonly schemaVersion: 1;
-  /** As it was admitted; `thread.operationId` is always set where there is a directive. */
-  readonly job: CodingJobInput;
+  /** The job as it was admitted, with all that no caller names; `thread.operationId` is set where there is a directive. */
+  readonly turn: CodingTurnSpec;
   readonly operationId: string;
   readonly trusted: TrustedBinding;
   /** Such as `codex-app-server-v1`. */
   readonly adapterId: string;
   readonly cli: WorkerCli;
-  /** `source`, `mode`, and the models that may be named; as in the runner's policy. */
-  readonly policy: WorkerPolicy;
   readonly repositoryUriPrefix: string;
   /** The builder's data directory: the records of threads stand there. */
   readonly dataDir: string;

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findCodingAdapter, findProcessesByEnvironment } from '@holdfast/agent';
 import { onTestFinished } from 'vitest';
-import type { CodingOutcome } from '../../coding-job.js';
-import { artifact, CHECKPOINT, implementJob } from '../../contract/__fixtures__/coding-jobs.js';
+import type { CodingJobInput, CodingOutcome } from '../../coding-job.js';
+import { artifact, CHECKPOINT, DIGEST, implementJob } from '../../contract/__fixtures__/coding-jobs.js';
 import { describeCapabilities, digestCapabilities } from '../../contract/capabilities.wire.js';
+import { buildTurnSpec, type CodingTurnSpec } from '../../contract/coding-turn-spec.wire.js';
 import { result, trusted } from '../../store/__fixtures__/thread-bench.js';
 import type { CodingWorkerSpec, WorkerEnd, WorkerProgress } from '../../worker/worker-spec.js';
 import type { CodingWorkers } from '../coding-workers.js';
@@ -21,14 +22,27 @@ export const capabilities = (() => {
   return describeCapabilities(found.adapter);
 })();
 
+/** The turn of a job under the policy of these tests. */
+export function turnOf(job: CodingJobInput): CodingTurnSpec {
+  return buildTurnSpec(job, {
+    contract: { compatibilityDigest: DIGEST },
+    authenticationProfile: 'personal-subscription',
+    policy: {
+      schemaVersion: 1,
+      permissionSource: 'agent-policy',
+      permissionMode: 'managed',
+      interaction: 'unattended',
+    },
+  });
+}
+
 export const spec: CodingWorkerSpec = {
   schemaVersion: 1,
-  job: implementJob(),
+  turn: turnOf(implementJob()),
   operationId: 'op-1',
   trusted,
   adapterId: ADAPTER,
   cli: {},
-  policy: { permissionSource: 'agent-policy', permissionMode: 'managed' },
   repositoryUriPrefix: 'file:///bundles/',
   dataDir: '/nowhere/data',
   workspacesDir: '/nowhere/workspaces',

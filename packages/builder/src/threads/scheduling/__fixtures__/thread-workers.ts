@@ -1,4 +1,5 @@
 import type { Store } from '../../../persistence/store.js';
+import { jobOfTurn } from '../../contract/coding-turn-spec.wire.js';
 import type { CodingWorkers, WorkerRun } from '../../execution/coding-workers.js';
 import { result } from '../../store/__fixtures__/thread-bench.js';
 import type { OpenThread } from '../../store/open-thread.js';
@@ -16,9 +17,9 @@ export async function takeThreadTurn(
   { spec }: WorkerRun,
   reach: Reach = 'committed',
 ): Promise<WorkerEnd> {
-  const { job, trusted } = spec;
+  const opening = { job: jobOfTurn(spec.turn), trusted: spec.trusted };
   try {
-    const { thread, replayed } = await createThreadStore(store).open({ job, trusted });
+    const { thread, replayed } = await createThreadStore(store).open(opening);
     if (!thread) return { class: 'success', outcome: replayed };
     await using opened = thread;
     return await advance(opened, reach);
@@ -50,7 +51,7 @@ export function createThreadWorkers(store: Store): CodingWorkers & {
     capabilityDigest: async () => `sha256:${'b'.repeat(64)}`,
     run: async (run) => {
       runs.push(run);
-      if (run.spec.job.coding.thread) return await takeThreadTurn(store, run);
+      if (run.spec.turn.thread) return await takeThreadTurn(store, run);
       return { class: 'success', outcome: outcomeOf(run) };
     },
   };

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
-import { type Clock, findCodingAdapter } from '@holdfast/agent';
+import { type Clock, type CodingAdapter, findCodingAdapter } from '@holdfast/agent';
 import { MemorySessions, type Step } from '../../../__fixtures__/memory-sessions.js';
 import { temporaryStore } from '../../../persistence/__fixtures__/temporary-store.js';
 import type { Store } from '../../../persistence/store.js';
@@ -9,6 +9,7 @@ import type { CodingJobInput, CodingOutcome, ReviewResult, ThreadDirective } fro
 import { review } from '../../contract/__fixtures__/coding-jobs.js';
 import { digestAdapter } from '../../contract/adapter-contract.wire.js';
 import { digestOfText } from '../../contract/canonical-json.js';
+import { buildTurnSpec } from '../../contract/coding-turn-spec.wire.js';
 import { describeManifest, digestManifest } from '../../contract/materialization-manifest.wire.js';
 import type { TrustedBinding } from '../../contract/thread-binding.js';
 import { place as threadPlace, SESSION, trusted } from '../../store/__fixtures__/thread-bench.js';
@@ -19,7 +20,7 @@ import { type FileSpec, gitFile, openTestPlace,
   type TestPlace, type TestBundle } from '../../workspace/__fixtures__/repository.js';
 import type { CodingJobRun } from '../job-run.js';
 import { runCodingJob } from '../run-coding-job.js';
-import type { CodingWorkerSpec, WorkerProgress } from '../worker-spec.js';
+import type { CodingWorkerSpec, WorkerPolicy, WorkerProgress } from '../worker-spec.js';
 
 /** An adapter whose CLI archives, and one that has no archive. */
 export const NATIVE = 'codex-app-server-v1';
@@ -28,6 +29,8 @@ const POLICIES = {
   [NATIVE]: { permissionSource: 'agent-policy', permissionMode: 'managed' },
   [TOMBSTONE]: { permissionSource: 'agent-policy', permissionMode: 'dontAsk' },
 } as const;
+
+const MODELS = ['model-a', 'model-b'];
 
 /** Sessions in memory of a CLI that archives, as far as a test lets it. */
 export class CodingSessions extends MemorySessions {
@@ -61,7 +64,7 @@ export interface CodingBench {
   readonly root: string;
   readonly progress: WorkerProgress[];
   readonly job: (change?: Partial<ThreadDirective> | 'ephemeral', coding?: Coding, text?: string) => CodingJobInput;
-  readonly spec: (job: CodingJobInput, change?: Partial<CodingWorkerSpec>) => CodingWorkerSpec;
+  readonly spec: (job: CodingJobInput, change?: SpecChange) => CodingWorkerSpec;
   readonly run: (job: CodingJobInput, change?: RunChange) => Promise<CodingOutcome>;
   /** Has the CLI write these files into the work tree in its next turns. */
   readonly writes: (files: readonly FileSpec[]) => void;
@@ -70,10 +73,11 @@ export interface CodingBench {
 
 type Coding = Partial<CodingJobInput['coding']>;
 
+/** What a test has otherwise in a spec; `policy` is that of its turn. */
+export type SpecChange = Partial<CodingWorkerSpec> & { readonly policy?: WorkerPolicy };
+
 /** What a test sets otherwise. */
-export type RunChange = Partial<Omit<CodingJobRun, 'spec'>> & {
-  readonly spec?: Partial<CodingWorkerSpec>;
-};
+export type RunChange = Partial<Omit<CodingJobRun, 'spec'>> & { readonly spec?: SpecChange };
 
 export const BASE: readonly FileSpec[] = [
   { path: 'src/one.txt', content: 'one\n' },
@@ -102,14 +106,19 @@ export async function codingBench(adapterId: keyof typeof POLICIES = NATIVE): Pr
   const root = join(workspacesDir, nameThread(threadPlace).slice(0, 24));
   const sessions = new CodingSessions();
   const progress: WorkerProgress[] = [];
-  const spec: CodingBench['spec'] = (job, change) => ({
+  const contract = { compatibilityDigest: digestAdapter(adapterOf(adapterId)) };
+  const ofBench: WorkerPolicy = { ...POLICIES[adapterId], allowedModels: MODELS };
+  const spec: CodingBench['spec'] = (job, { policy = ofBench, ...change } = {}) => ({
     schemaVersion: 1,
-    job,
+    turn: buildTurnSpec(job, {
+      contract,
+      authenticationProfile: 'personal-subscription',
+      policy: { schemaVersion: 1, interaction: 'unattended', ...policy },
+    }),
     operationId: job.coding.thread?.operationId ?? `job-${++operations}`,
     trusted: trustedFor(job, adapterId),
     adapterId,
     cli: {},
-    policy: { ...POLICIES[adapterId], allowedModels: ['model-a', 'model-b'] },
     repositoryUriPrefix: bundle.allowedPrefix,
     dataDir,
     workspacesDir,
@@ -142,10 +151,15 @@ export async function codingBench(adapterId: keyof typeof POLICIES = NATIVE): Pr
   };
 }
 
-function trustedFor({ coding }: CodingJobInput, adapterId: string): TrustedBinding {
+function adapterOf(adapterId: string): CodingAdapter {
   const adapter = findCodingAdapter(adapterId)?.adapter;
   if (!adapter) throw new TypeError(`there is no adapter ${adapterId}`);
-  const manifest = describeManifest(coding, { compatibilityDigest: digestAdapter(adapter) });
+  return adapter;
+}
+
+function trustedFor({ coding }: CodingJobInput, adapterId: string): TrustedBinding {
+  const compatibilityDigest = digestAdapter(adapterOf(adapterId));
+  const manifest = describeManifest(coding, { compatibilityDigest });
   return { ...trusted, manifestDigest: digestManifest(manifest) };
 }
 
