@@ -68,7 +68,7 @@ export interface RecoveryReport {
   readonly executions: ExecutionRecovery;
   /** What a full walk found, on the first start in a data directory; later ones read the open jobs alone. */
   readonly walk?: WalkReport | undefined;
-  /** Coding jobs that were found open, where the builder runs such. */
+  /** Coding jobs that were found open, where the builder runs such; those of other runners too. */
   readonly coding?: CodingRecovery | undefined;
   /** Every open job: runs, executions and inboxes that this builder goes on with, and those it left alone. */
   readonly jobs: EngineReport;

@@ -128,6 +128,8 @@ export const keys = {
   codingLog: (jobId: string): StoreKey => ['coding', 'logs', codingName(jobId, '.jsonl')],
   /** Who runs the job, or decides about it. */
   codingJobLease: (jobId: string): StoreKey => ['coding', 'leases', codingName(jobId, '')],
+  /** Below it stands one folder a runner that had a job. */
+  codingRunners: (): StoreKey => ['coding', 'open'],
   /** Below it stands one marker a job of the runner that has not ended. */
   openCodingJobs: (runnerId: string): StoreKey => ['coding', 'open', codingName(runnerId, '')],
   openCodingJob: (runnerId: string, jobId: string): StoreKey => [

@@ -4,7 +4,13 @@ import { keys } from '../../persistence/keys.js';
 import { CodingThreadError } from '../coding-thread-error.js';
 import { implementJob } from '../contract/__fixtures__/coding-jobs.js';
 import { describeWorkerError } from '../worker/worker-error.js';
-import { createCodingBench, owner, plainJob, threadJob } from './__fixtures__/coding-bench.js';
+import {
+  adapterId,
+  createCodingBench,
+  owner,
+  plainJob,
+  threadJob,
+} from './__fixtures__/coding-bench.js';
 import { FakeWorkers, outcomeOf } from './__fixtures__/fake-workers.js';
 
 describe('a coding job', () => {
@@ -274,6 +280,23 @@ describe('a runner', () => {
     expect(outcomes).toHaveLength(16);
     expect([...workers.operations].sort()).toEqual(names);
     expect(workers.most).toBe(1);
+  });
+
+  it('that is gone leaves its jobs reported and as they are, for a builder that has it again', async () => {
+    const { open, start, workers, binary } = await createCodingBench();
+    const first = open();
+    await first.jobs.submit(threadJob('one'));
+    await first.close();
+    const runner = { runnerId: 'other', adapter: adapterId, cli: { binary } };
+    const without = open({ options: { runners: [runner] } });
+    expect(await without.jobs.recover()).toMatchObject({
+      open: [],
+      left: [{ jobId: 'one', runnerId: 'personal', state: 'PENDING', reason: 'unknown_runner' }],
+    });
+    expect(workers.runs).toEqual([]);
+    const { jobs } = await start();
+    await (await jobs.find('one'))?.result();
+    expect(await open().jobs.recover()).toEqual({ open: [], left: [] });
   });
 
   it('leaves nothing in any queue once all is done', async () => {
