@@ -115,7 +115,7 @@ describe('builders of several processes on one data directory', () => {
     const isQuiet = async () => (await builder.notifications.list({ state: 'pending' })).length === 0 &&
       (await builder.notifications.list()).length === 2 * runs.length &&
       (await chat.view()).turns.filter(({ state }) => state === 'completed').length >= 4 + 2 * runs.length;
-    while (!(await isQuiet())) await new Promise((resolve) => setTimeout(resolve, 50));
+    await waitUntil(isQuiet, { awaiting: 'every notification and turn', deadlineMs: 100_000 });
     say(outcomes.join(' '));
     await builder.close();
   `;

@@ -247,7 +247,7 @@ describe('a data directory that may not be written', () => {
     await store.append(['a', 'log.jsonl'], 'kept');
     for (const name of ['record.json', 'log.jsonl']) await chmod(join(dataDir, 'a', name), 0o444);
     for (const folder of [join(dataDir, 'a'), dataDir]) await chmod(folder, 0o555);
-    for (const folder of [other.folder, join(other.folder, 'out')]) await chmod(folder, 0o755);
+    for (const folder of [other.folder, join(other.folder, 'program')]) await chmod(folder, 0o755);
     // Permissions do not bind root, so that root asks as nobody.
     const uid = process.getuid?.() === 0 ? 65_534 : undefined;
     const run = (...call: readonly unknown[]) => other.run({ dataDir, call, uid });

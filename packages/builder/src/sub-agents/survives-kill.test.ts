@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { waitUntil } from '@holdfast/agent';
-import { build } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { buildProgram } from '../persistence/__fixtures__/build-program.js';
 import { createFileStore } from '../persistence/file-store.js';
 import type { Store } from '../persistence/store.js';
 import { connectSession } from './__fixtures__/mcp-session.js';
@@ -15,46 +14,23 @@ import { createSubAgentBridge, type SubAgentBridge } from './sub-agent-bridge.js
 
 /** Real processes that are really killed: they run the bundle of what is tested, since Node 20 runs no TypeScript. */
 let bundleDir = '';
+let serveFile = '';
 let dataDir = '';
 let store: Store;
 const running: ChildProcess[] = [];
 const bridges: SubAgentBridge[] = [];
 
-const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
-
 beforeAll(async () => {
   bundleDir = await mkdtemp(join(tmpdir(), 'holdfast-'));
-  const entry = join(bundleDir, 'bridge.ts');
-  const parts = [
-    `export { createFileStore } from ${JSON.stringify(pathOf('../persistence/file-store.ts'))};`,
-    `export { createSubAgentBridge } from ${JSON.stringify(pathOf('./sub-agent-bridge.ts'))};`,
-    `export { createStoredExecutions } from ${JSON.stringify(pathOf('./__fixtures__/stored-executions.ts'))};`,
-  ];
-  await writeFile(entry, parts.join('\n'));
-  const conditions = ['@holdfast/source', 'node', 'module', 'default'];
-  await build({
-    configFile: false,
-    logLevel: 'silent',
-    root: pathOf('.'),
-    ssr: { noExternal: true, external: OPTIONAL, resolve: { conditions } },
-    build: { ssr: entry, outDir: join(bundleDir, 'out'), target: 'node20' },
-  });
-  await writeFile(join(bundleDir, 'serve.mjs'), serveProgram);
+  serveFile = await buildProgram(bundleDir, 'serve', serveProgram);
 }, 120_000);
-
-/** The optional peers: nothing here needs one. */
-const OPTIONAL = [
-  'ai',
-  '@ai-sdk/openai',
-  '@ai-sdk/anthropic',
-  '@ai-sdk/google',
-  '@ai-sdk/openai-compatible',
-];
 
 /** A builder that serves the tools, says where, and lives until it is killed. */
 const serveProgram = `
 import { writeSync } from 'node:fs';
-import { createFileStore, createStoredExecutions, createSubAgentBridge } from './out/bridge.js';
+import { createFileStore } from '#src/persistence/file-store.ts';
+import { createStoredExecutions } from '#src/sub-agents/__fixtures__/stored-executions.ts';
+import { createSubAgentBridge } from '#src/sub-agents/sub-agent-bridge.ts';
 const store = createFileStore({ dataDir: process.argv[2] });
 const executions = createStoredExecutions(store);
 const bridge = createSubAgentBridge({ store, executions: () => executions, agents: ['tester'] });
@@ -85,7 +61,7 @@ interface Served {
 }
 
 async function serveInChild(): Promise<Served> {
-  const program = [join(bundleDir, 'serve.mjs'), dataDir];
+  const program = [serveFile, dataDir];
   const child = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'], env: {} });
   running.push(child);
   let out = '';

@@ -4,46 +4,21 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { waitUntil } from '@holdfast/agent';
-import { build } from 'vite';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { buildProgram } from '../persistence/__fixtures__/build-program.js';
 import { createFileStore } from '../persistence/file-store.js';
 import { inspectLearningLock } from './inspect-learning-lock.js';
 import { listTicketNumbers } from './learning-ticket.js';
 
 /** Real processes that are really killed: they run the bundle of what is tested, since Node 20 runs no TypeScript. */
 let bundleDir = '';
+let waiterFile = '';
 let dir = '';
-
-const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
-
-/** The optional peers of agent: nothing here needs one. */
-const OPTIONAL = [
-  'ai',
-  '@ai-sdk/openai',
-  '@ai-sdk/anthropic',
-  '@ai-sdk/google',
-  '@ai-sdk/openai-compatible',
-];
 
 beforeAll(async () => {
   bundleDir = await mkdtemp(join(tmpdir(), 'holdfast-'));
-  const entry = join(bundleDir, 'lock.ts');
-  const parts = ['./learning-lock.ts', '../persistence/file-store.ts'];
-  await writeFile(
-    entry,
-    parts.map((part) => `export * from ${JSON.stringify(pathOf(part))};\n`).join(''),
-  );
-  const conditions = ['@holdfast/source', 'node', 'module', 'default'];
-  await build({
-    configFile: false,
-    logLevel: 'silent',
-    root: pathOf('.'),
-    ssr: { noExternal: true, external: OPTIONAL, resolve: { conditions } },
-    build: { ssr: entry, outDir: join(bundleDir, 'out'), target: 'node20' },
-  });
-  await writeFile(join(bundleDir, 'waiter.mjs'), waiterProgram);
+  waiterFile = await buildProgram(bundleDir, 'waiter', waiterProgram);
 }, 120_000);
 
 afterAll(() => rm(bundleDir, { recursive: true, force: true }));
@@ -59,7 +34,8 @@ beforeEach(async () => {
 const waiterProgram = `
 import { appendFileSync, writeSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { createFileStore, takeLearningLock } from './out/lock.js';
+import { createFileStore } from '#src/persistence/file-store.ts';
+import { takeLearningLock } from '#src/workflow/learning-lock.ts';
 const [dataDir, step, from, to, hold] = process.argv.slice(2);
 const log = (line) => appendFileSync(dataDir + '/log', line + '\\n');
 const store = createFileStore({ dataDir });
@@ -95,7 +71,7 @@ interface Waiter {
 }
 
 function start({ step, from = 0, to, hold }: Waiter): ChildProcess {
-  const program = [join(bundleDir, 'waiter.mjs'), dir, step, String(from), String(to), hold ?? ''];
+  const program = [waiterFile, dir, step, String(from), String(to), hold ?? ''];
   return spawn(process.execPath, program, { stdio: ['pipe', 'pipe', 'inherit'], env: {} });
 }
 

@@ -3,19 +3,14 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
+import { buildProgram } from '../../persistence/__fixtures__/build-program.js';
 
-const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
-
-/** The optional peers: no builder here needs one. */
-const OPTIONAL = [
-  'ai',
-  '@ai-sdk/openai',
-  '@ai-sdk/anthropic',
-  '@ai-sdk/google',
-  '@ai-sdk/openai-compatible',
-];
+/** What a script may import: the builder, its sessions on files, and how to wait. */
+const LIBRARY = `
+export * from '#src/index.ts';
+export * from '#src/builder-tests/__fixtures__/file-world.ts';
+export { waitUntil } from '#agent';
+`;
 
 /** Scripts that use a builder as its user would, each a real process: they run its bundle, since Node 20 runs no TypeScript. */
 export interface BuilderProcesses extends AsyncDisposable {
@@ -27,7 +22,7 @@ export interface BuilderProcesses extends AsyncDisposable {
 /** What every script has. */
 const HEAD = `
 import { appendFileSync, writeSync } from 'node:fs';
-import { createBuilder, defineWorkflow, openFileWorld } from './out/builder.js';
+import { createBuilder, defineWorkflow, openFileWorld, waitUntil } from './builder/builder.mjs';
 const [dir, ...args] = process.argv.slice(2);
 const say = (line) => writeSync(1, line + '\\n');
 const makeOptions = (more = {}) => {
@@ -40,20 +35,7 @@ const makeOptions = (more = {}) => {
 /** Bundles the builder once. */
 export async function bundleBuilder(): Promise<BuilderProcesses> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-'));
-  const parts = ['../../index.ts', './file-world.ts'];
-  const lines = parts.map((part) => `export * from ${JSON.stringify(pathOf(part))};\n`);
-  await writeFile(join(folder, 'builder.ts'), lines.join(''));
-  await build({
-    configFile: false,
-    logLevel: 'silent',
-    root: pathOf('..'),
-    ssr: {
-      noExternal: true,
-      external: OPTIONAL,
-      resolve: { conditions: ['@holdfast/source', 'node', 'module', 'default'] },
-    },
-    build: { ssr: join(folder, 'builder.ts'), outDir: join(folder, 'out'), target: 'node20' },
-  });
+  await buildProgram(folder, 'builder', LIBRARY);
   let count = 0;
   return {
     folder,

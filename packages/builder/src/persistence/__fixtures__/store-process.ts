@@ -1,27 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
+import { buildProgram } from './build-program.js';
 
 export { setFaultHook } from '../../../../provider-core/src/state/fault-point.js';
 
-const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
-
-/** The optional peers: no store needs one. */
-const OPTIONAL = [
-  'ai',
-  '@ai-sdk/openai',
-  '@ai-sdk/anthropic',
-  '@ai-sdk/google',
-  '@ai-sdk/openai-compatible',
-];
-
 /** Does one thing with a store, given as a JSON list of a method and its arguments, and dies at the step it is told. */
 const program = `
-import { createFileStore, setFaultHook } from './out/store.js';
+import { createFileStore } from '#src/persistence/file-store.ts';
+import { setFaultHook } from '#src/../../provider-core/src/state/fault-point.ts';
 const [dataDir, call, step] = process.argv.slice(2);
 const kill = () => process.kill(process.pid, 'SIGKILL');
 setFaultHook((taken) => { if (taken === step) kill(); });
@@ -55,27 +44,10 @@ export interface RunOptions {
 /** Bundles the file store once. */
 export async function bundleStore(): Promise<StoreProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-'));
-  const core = '../../../../provider-core/src/state/fault-point.ts';
-  const parts = [
-    `export { createFileStore } from ${JSON.stringify(pathOf('../file-store.ts'))};`,
-    `export { setFaultHook } from ${JSON.stringify(pathOf(core))};`,
-  ];
-  await writeFile(join(folder, 'store.ts'), parts.join('\n'));
-  await build({
-    configFile: false,
-    logLevel: 'silent',
-    root: pathOf('..'),
-    ssr: {
-      noExternal: true,
-      external: OPTIONAL,
-      resolve: { conditions: ['@holdfast/source', 'node', 'module', 'default'] },
-    },
-    build: { ssr: join(folder, 'store.ts'), outDir: join(folder, 'out'), target: 'node20' },
-  });
-  await writeFile(join(folder, 'program.mjs'), program);
+  const file = await buildProgram(folder, 'program', program);
   return {
     folder,
-    run: (options) => runProgram(join(folder, 'program.mjs'), options),
+    run: (options) => runProgram(file, options),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
 }
