@@ -3,7 +3,7 @@ import { type ModelRequest, readUserMessages } from '@holdfast/provider-core/cer
 import { check, type StageCheck } from './check.js';
 import { readPatched } from './git-bundle.js';
 import { outsideOf, type StageJob, type StageJobs } from './run-stages.js';
-import { CODEWORDS, FINDING_ID } from './stage-script.js';
+import { CODEWORDS, FINDING_ID, SEEN } from './stage-script.js';
 import type { Role, ThreadBench } from './thread-bench.js';
 
 /** Judges what the jobs gave, what stands on disk, and what went over the wire. */
@@ -16,7 +16,7 @@ export async function judgeStages(
     ...judgeConversations(jobs),
     ...(await judgePatches(bench, jobs)),
     ...judgeWire(bench),
-    ...(await judgeBounds(bench)),
+    ...(await judgeBounds(bench, jobs)),
     check('nothing of the CLIs runs on', await bench.findLeftovers(), []),
   ];
 }
@@ -106,7 +106,7 @@ function listSent(request: ModelRequest): readonly string[] {
   return readUserMessages(request).filter((text) => text.startsWith('The repository of this job'));
 }
 
-async function judgeBounds(bench: ThreadBench): Promise<readonly StageCheck[]> {
+async function judgeBounds(bench: ThreadBench, { R1 }: StageJobs): Promise<readonly StageCheck[]> {
   const outside = await readFile(outsideOf(bench), 'utf8').catch(() => 'absent');
   return [
     check('no file stands outside of what the implementer may write', outside, 'absent'),
@@ -116,18 +116,36 @@ async function judgeBounds(bench: ThreadBench): Promise<readonly StageCheck[]> {
       isRefused(bench, 'review', 'planted.txt'),
       true,
     ),
+    check(
+      'it sees no file of the implementer’s home, or says that it might',
+      isBlind(bench, R1),
+      true,
+    ),
   ];
 }
 
 /** Whether the model was told that a command of its own could not write a file. */
 function isRefused(bench: ThreadBench, role: Role, file: string): boolean {
-  const results = bench
+  return resultsOf(bench, role).some(
+    (text) => text.includes(file) && /read-only|permission denied|not permitted/i.test(text),
+  );
+}
+
+/** Whether the reviewer's commands found nothing in the other home; a CLI that hides nothing must have said so. */
+function isBlind(bench: ThreadBench, { end }: StageJob): boolean {
+  const counts = resultsOf(bench, 'review').flatMap(
+    (text) => text.match(new RegExp(`${SEEN} (\\d+)`))?.[1] ?? [],
+  );
+  if (end.evidence['enforcement'] === 'namespace')
+    return counts.length > 0 && counts.every((count) => count === '0');
+  return JSON.stringify(end.evidence['unenforced']).includes('may read every file');
+}
+
+function resultsOf(bench: ThreadBench, role: Role): readonly string[] {
+  return bench
     .requestsOf(role)
     .flatMap(({ messages }) => messages.filter((item) => item.role === 'tool'))
     .flatMap(({ texts }) => texts);
-  return results.some(
-    (text) => text.includes(file) && /read-only|permission denied|not permitted/i.test(text),
-  );
 }
 
 function nativeIdOf({ end }: StageJob): unknown {

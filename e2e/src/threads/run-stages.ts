@@ -50,7 +50,8 @@ export async function runStages(bench: ThreadBench, pair: Pair, tell: TellJob): 
   const I = begin('implement', 'stage-A');
   const R = begin('review', 'stage-A');
   const I1 = await run('I1', { of: I, text: implementFirst(shellOf('implement'), outside) });
-  const firstReview = { text: reviewFirst(shellOf('review'), I1.end), reviewId: 'review-1' };
+  const home = bench.homeOf('implement');
+  const firstReview = { text: reviewFirst(shellOf('review'), I1.end, home), reviewId: 'review-1' };
   const R1 = await run('R1', { of: R, ...firstReview, candidate: I1.end });
   const priorReview = R1.end.review;
   const again = { of: after(I, I1), text: implementAgain(shellOf('implement')), priorReview };

@@ -26,8 +26,11 @@ export function implementFirst(shell: ShellCall, outside: string): string {
   ]);
 }
 
-/** The first review: it finds the mistake, and tries to write into the candidate. */
-export function reviewFirst(shell: ShellCall, candidate: CodingEnd): string {
+/** Counts the files of a home, as far as a command may see them. */
+export const SEEN = 'files of the other role:';
+
+/** The first review: it finds the mistake, tries to write into the candidate, and looks for the home of the other role. */
+export function reviewFirst(shell: ShellCall, candidate: CodingEnd, otherHome: string): string {
   const task = `Remember the codeword ${CODEWORDS.review}. Review the candidate.`;
   const finding = {
     findingId: FINDING_ID,
@@ -42,6 +45,7 @@ export function reviewFirst(shell: ShellCall, candidate: CodingEnd): string {
   return withSteps(task, [
     { tools: [shell(`cat '${OPEN.work}/src/greeting.txt'`)] },
     { tools: [shell(`echo planted > '${OPEN.work}/planted.txt'`)] },
+    { tools: [shell(`echo ${SEEN} $(find '${otherHome}' -type f | wc -l)`)] },
     { text: JSON.stringify({ ...review, findings: [finding], validationGaps: [] }) },
   ]);
 }

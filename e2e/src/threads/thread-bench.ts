@@ -112,7 +112,8 @@ export class ThreadBench implements AsyncDisposable {
     return this.#options.isScripted ?? this.#options.login === undefined;
   }
 
-  #homeOf(role: Role): string {
+  /** The CLI's home for a role. */
+  homeOf(role: Role): string {
     const { cliHomeName } = getProviderFixture(this.#options.pair[role].provider);
     return join(this.place.home, role, cliHomeName);
   }
@@ -121,8 +122,8 @@ export class ThreadBench implements AsyncDisposable {
     const cli = this.#options.pair[role];
     const { login = (_, ...rest) => getProviderFixture(cli.provider).prepareCliHome(...rest) } =
       this.#options;
-    await mkdir(this.#homeOf(role), { recursive: true, mode: 0o700 });
-    await login(cli, this.#homeOf(role), this.place);
+    await mkdir(this.homeOf(role), { recursive: true, mode: 0o700 });
+    await login(cli, this.homeOf(role), this.place);
   }
 
   #serviceOptions() {
@@ -153,7 +154,7 @@ export class ThreadBench implements AsyncDisposable {
     const { cli, models } = this.#isScripted ? scripted : { cli: { binary, env }, models: [] };
     return {
       ...{ runnerId: runnerIdOf(role), adapter: adapterId, cli },
-      cliHomes: { [role]: this.#homeOf(role) },
+      cliHomes: { [role]: this.homeOf(role) },
       policy: {
         ...{ permissionSource: 'agent-policy', permissionMode },
         ...(models.length > 0 && { allowedModels: models, defaultModel: models[0] }),

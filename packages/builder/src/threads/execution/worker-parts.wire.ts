@@ -45,6 +45,7 @@ export const workerSpec = z.strictObject({
     endpoint: z.strictObject({ baseUrl: z.string().min(1), apiKey: secret.optional() }).optional(),
     env: z.record(name, valueOrSecret).optional(),
   }),
+  otherHomes: z.array(absolutePath),
   repositoryUriPrefix: z.string(),
   dataDir: absolutePath,
   workspacesDir: absolutePath,

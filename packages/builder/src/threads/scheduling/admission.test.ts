@@ -49,6 +49,7 @@ describe('the admission of a coding job', () => {
       dataDir,
       workspacesDir: `${dataDir}/workspaces`,
       cli: { binary, cliHome: '/homes/i' },
+      otherHomes: ['/homes/r'],
       trusted: { scope: jobs.scopeOf(owner), authenticationProfile: 'personal-subscription' },
       turn: { thread: { operationId: 'one', runnerId: 'personal' } },
     });

@@ -112,6 +112,7 @@ function buildSpec(
   const { authenticationProfile, policy } = runner;
   const turn = buildTurnSpec(job, { contract, authenticationProfile, policy });
   const bubblewrap = findExecutable('bwrap', options.bubblewrap);
+  const cli = describeCli(runner, job, binary);
   return {
     schemaVersion: 1,
     turn,
@@ -124,7 +125,8 @@ function buildSpec(
       policy: { ...policy },
     },
     adapterId: runner.adapter.adapterId,
-    cli: describeCli(runner, job, binary),
+    cli,
+    otherHomes: listHomes(runners).filter((home) => home !== cli.cliHome),
     repositoryUriPrefix: options.repositoryUriPrefix,
     ...{ dataDir, workspacesDir },
     git: findGit(options.git),
@@ -144,6 +146,13 @@ function describeCli(
     ...(binary === undefined ? {} : { binary }),
     ...(cliHome === undefined ? {} : { cliHome }),
   };
+}
+
+function listHomes(runners: CodingDesk['runners']): readonly string[] {
+  const homes = [...runners.values()].flatMap(({ options }) =>
+    Object.values(options.cliHomes ?? {}),
+  );
+  return [...new Set(homes)].sort();
 }
 
 function findGit(configured: string | undefined): string {

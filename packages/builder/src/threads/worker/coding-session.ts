@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   Agent,
@@ -76,7 +77,8 @@ function planRequestOf(job: ValidatedJob): Parameters<FoundCodingAdapter['adapte
     scratch: join(root, 'scratch'),
     writableRoots: writablePathsOf(job),
     ownFolders: [join(root, 'state'), ...(cliHome === undefined ? [] : [cliHome])],
-    hiddenFolders: [spec.workspacesDir, spec.dataDir],
+    // What is not there has nothing to hide, and nothing can be mounted on it.
+    hiddenFolders: [spec.workspacesDir, spec.dataDir, ...spec.otherHomes.filter(existsSync)],
     permissions: { source, mode },
     // What the CLI must write of its own is known only of a home that was named.
     bubblewrap: cliHome === undefined ? undefined : spec.bubblewrap,

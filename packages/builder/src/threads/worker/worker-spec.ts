@@ -33,6 +33,8 @@ export interface CodingWorkerSpec {
   /** Such as `codex-app-server-v1`. */
   readonly adapterId: string;
   readonly cli: WorkerCli;
+  /** Absolute paths of the homes of other roles and runners: conversations that nothing of this job may read. */
+  readonly otherHomes: readonly string[];
   readonly repositoryUriPrefix: string;
   /** The builder's data directory: the records of threads stand there. */
   readonly dataDir: string;

@@ -43,6 +43,7 @@ export const spec: CodingWorkerSpec = {
   trusted,
   adapterId: ADAPTER,
   cli: {},
+  otherHomes: [],
   repositoryUriPrefix: 'file:///bundles/',
   dataDir: '/nowhere/data',
   workspacesDir: '/nowhere/workspaces',

@@ -119,6 +119,7 @@ export async function codingBench(adapterId: keyof typeof POLICIES = NATIVE): Pr
     trusted: trustedFor(job, adapterId),
     adapterId,
     cli: {},
+    otherHomes: [],
     repositoryUriPrefix: bundle.allowedPrefix,
     dataDir,
     workspacesDir,
