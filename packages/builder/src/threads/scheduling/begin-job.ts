@@ -3,7 +3,9 @@ import type { JobContext } from '../../engine/job-engine.js';
 import { keys } from '../../persistence/keys.js';
 import { isCodingThreadError } from '../coding-thread-error.js';
 import { mintUuidV7 } from '../contract/uuid.js';
+import { jobRootOf } from '../worker/validate-spec.js';
 import type { CodingWorkerSpec, WorkerEnd } from '../worker/worker-spec.js';
+import { removeTree } from '../workspace/private-folder.js';
 import { noteTurn } from './choose-job.js';
 import type { CodingDesk } from './coding-desk.js';
 import { readSpec, writeCodingJob } from './coding-job-files.js';
@@ -55,6 +57,7 @@ export async function beginJob(desk: CodingDesk, held: HeldJob): Promise<void> {
   const variables = keyVariables(held.runner.options.cli);
   const trying = { record: running, spec: judged, variables, lease, context };
   const attempt = await runAttempt(desk, trying);
+  await clearFolder(desk, judged);
   if (!lease.isCurrent()) return;
   const end = await judgeEnd(desk, judged, attempt);
   await endJob(desk, running, end, { lease, stopping });
@@ -111,6 +114,7 @@ async function judgeLost(
   try {
     const spec = await readSpec(desk, record);
     const { outcome, evidence } = await findThreadOutcome(desk, spec, signal);
+    await clearFolder(desk, spec);
     if (!outcome) return { class: 'unknown', reason, evidence };
     return cancelled === undefined
       ? { class: 'success', outcome }
@@ -119,6 +123,15 @@ async function judgeLost(
     if (!isCodingThreadError(error)) throw error;
     return { class: 'unknown', reason: `${reason} ${error.message}` };
   }
+}
+
+/** Of a job without a directive nothing stays; a worker that was killed could not see to it. */
+async function clearFolder({ logger }: CodingDesk, spec: CodingWorkerSpec): Promise<void> {
+  if (spec.turn.thread) return;
+  const root = jobRootOf(spec);
+  await removeTree(root).catch((error: unknown) => {
+    logger?.warn({ folder: root, err: error }, 'the folder of a coding job was not taken away');
+  });
 }
 
 /** Whoever had a turn comes behind those who had none since. Two builders may overlook one of each other's. */

@@ -1,8 +1,11 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { keys } from '../../persistence/keys.js';
 import type { Store } from '../../persistence/store.js';
 import { implementJob } from '../contract/__fixtures__/coding-jobs.js';
 import type { WorkerRun } from '../execution/coding-workers.js';
+import { jobRootOf } from '../worker/validate-spec.js';
 import type { WorkerEnd } from '../worker/worker-spec.js';
 import { createCodingBench, owner, plainJob, threadJob } from './__fixtures__/coding-bench.js';
 import { outcomeOf } from './__fixtures__/fake-workers.js';
@@ -101,8 +104,10 @@ describe('a job that was running on a host which is gone', () => {
     });
   });
 
-  it('is UNKNOWN without a thread, and does not stand in the way of the next', async () => {
+  it('is UNKNOWN without a thread, leaves no folder, and does not stand in the way of the next', async () => {
     const { start, workers } = await loseHost('nothing', implementJob({ thread: undefined }));
+    const { spec } = await workers.waitForRun('one');
+    await mkdir(join(jobRootOf(spec), 'work'), { recursive: true });
     workers.behave = async (run) => ({ class: 'success', outcome: outcomeOf(run) });
     const { jobs } = await start();
     const next = await jobs.submit(plainJob('next'));
@@ -110,6 +115,20 @@ describe('a job that was running on a host which is gone', () => {
     const job = await jobs.find('one');
     await expect(job?.result()).rejects.toMatchObject({ kind: 'execution_unknown' });
     expect(workers.operations).toEqual(['one', 'next']);
+    expect(await readdir(spec.workspacesDir)).toEqual([]);
+  });
+
+  it('leaves no folder where its worker was killed and its host lives', async () => {
+    const { start, workers } = await createCodingBench();
+    workers.behave = async ({ spec }) => {
+      await mkdir(join(jobRootOf(spec), 'work'), { recursive: true });
+      return { class: 'unknown', reason: 'killed' };
+    };
+    const { jobs } = await start();
+    const job = await jobs.submit(plainJob('one'));
+    await expect(job.result()).rejects.toMatchObject({ kind: 'execution_unknown' });
+    const { spec } = await workers.waitForRun('one');
+    expect(await readdir(spec.workspacesDir)).toEqual([]);
   });
 
   it('is found by a builder that was there all the time', async () => {

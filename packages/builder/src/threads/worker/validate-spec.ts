@@ -40,7 +40,7 @@ export function validateSpec({
     role: coding.role,
     policy: policyOf(coding),
     git: createGit({ file: spec.git }),
-    root: placeOf(spec, coding),
+    root: jobRootOf(spec),
     writableRoots: relativeRootsOf(coding),
     remainingMs: () => {
       const at = typeof deadlineAt === 'function' ? deadlineAt() : deadlineAt;
@@ -89,9 +89,13 @@ function unfit(why: string): CodingThreadError {
   return new CodingThreadError('runner_unfit', `This worker cannot run the job: ${why}.`);
 }
 
-/** A thread has one place for all its jobs; a job without a directive has one for itself. */
-function placeOf(spec: CodingWorkerSpec, { thread }: CodingRequest): string {
-  const { workspacesDir, trusted, operationId } = spec;
+/** The folder of a job. A thread has one for all its jobs; a job without a directive has one for itself. */
+export function jobRootOf({
+  workspacesDir,
+  trusted,
+  operationId,
+  turn: { thread },
+}: CodingWorkerSpec): string {
   if (thread)
     return threadRootOf(workspacesDir, { scope: trusted.scope, sessionRef: thread.sessionRef });
   const digest = digestOfJson({ scope: trusted.scope, operationId });
