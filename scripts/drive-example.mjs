@@ -81,11 +81,14 @@ function writeJson(name, value) {
   writeFileSync(join(homedir(), name), JSON.stringify(value));
 }
 
-/** An example need not close what it opened; whatever has our temporary HOME was started by it. */
+/**
+ * An example need not close what it opened; whatever names our temporary HOME was started by it. Looked for until nothing is
+ * found: a tmux server may be just starting, and is another process then than the one that started it.
+ */
 function endOurProcesses() {
   endTmuxServers(join(homedir(), '.local', 'state', 'holdfast', 'run'));
-  for (const pid of listPids()) {
-    if (pid !== process.pid && hasOurHome(pid)) endProcess(pid);
+  for (let found = listOurProcesses(); found.length > 0; found = listOurProcesses()) {
+    for (const pid of found) endProcess(pid);
   }
 }
 
@@ -112,6 +115,10 @@ function endProcess(pid) {
   }
 }
 
+function listOurProcesses() {
+  return listPids().filter((pid) => pid !== process.pid && isAlive(pid) && namesOurHome(pid));
+}
+
 function listPids() {
   try {
     return readdirSync('/proc')
@@ -122,10 +129,20 @@ function listPids() {
   }
 }
 
-function hasOurHome(pid) {
+/** Its environment or its arguments: tmux has our home in its socket's path alone. */
+function namesOurHome(pid) {
+  return ['environ', 'cmdline'].some((file) => readProcessFile(pid, file).includes(homedir()));
+}
+
+/** One that was ended and that nobody has waited for yet is dead. */
+function isAlive(pid) {
+  return !/^State:\s+[ZX]/m.test(readProcessFile(pid, 'status'));
+}
+
+function readProcessFile(pid, file) {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${homedir()}`);
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    return false;
+    return '';
   }
 }

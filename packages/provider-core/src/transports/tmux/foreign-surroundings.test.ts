@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { waitUntil } from '../../time/wait-until.js';
 import { openTmuxServer } from './open-tmux-server.js';
 import type { OpenPaneRequest } from './pane-scripts.js';
+import { findServerProcess } from './server-process.js';
 import { createTmuxClient } from './tmux-client.js';
 import type { TmuxServer } from './tmux-server.js';
 
@@ -21,8 +22,10 @@ beforeEach(async () => {
 
 afterEach(async () => {
   vi.unstubAllEnvs();
-  await server.killServer();
   await server[Symbol.asyncDispose]();
+  // Told to end, tmux 3.3a may wait for a control client that waits for it.
+  const left = await findServerProcess(join(dir, 'a.s'));
+  if (left.state === 'alive') process.kill(left.pid, 'SIGKILL');
   await rm(dir, { recursive: true, force: true });
 });
 
