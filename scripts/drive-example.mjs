@@ -1,13 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -86,24 +78,8 @@ function writeJson(name, value) {
  * found: a tmux server may be just starting, and is another process then than the one that started it.
  */
 function endOurProcesses() {
-  endTmuxServers(join(homedir(), '.local', 'state', 'holdfast', 'run'));
   for (let found = listOurProcesses(); found.length > 0; found = listOurProcesses()) {
     for (const pid of found) endProcess(pid);
-  }
-}
-
-/** Our tmux server keeps no environment to be known by; its socket is in our temporary home. */
-function endTmuxServers(folder) {
-  if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder).filter((entry) => entry.endsWith('.s'))) {
-    const tmux = (...args) => spawnSync('tmux', ['-S', join(folder, name), ...args]).stdout ?? '';
-    const pids = [
-      tmux('list-clients', '-F', '#{client_pid}'),
-      tmux('display-message', '-p', '#{pid}'),
-    ];
-    tmux('kill-server');
-    // Seen on tmux 3.3a: a server that is told to end waits for a control client, and the client for it.
-    for (const pid of pids.join('\n').split('\n').filter(Boolean).map(Number)) endProcess(pid);
   }
 }
 

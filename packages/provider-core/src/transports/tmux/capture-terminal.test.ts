@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../spec/logger.js';
 import { waitUntil } from '../../time/wait-until.js';
+import { endServer } from './__fixtures__/end-server.js';
 import { captureTerminal, keepNewest } from './capture-terminal.js';
 import { openTmuxServer } from './open-tmux-server.js';
 import { findServerProcess } from './server-process.js';
@@ -15,8 +16,7 @@ beforeEach(async () => {
   tmuxSocket = join(dir, 'a.s');
 });
 afterEach(async () => {
-  const server = await findServerProcess(tmuxSocket);
-  if (server.state === 'alive') process.kill(server.pid, 'SIGKILL');
+  await endServer(tmuxSocket);
   await rm(dir, { recursive: true, force: true });
 });
 

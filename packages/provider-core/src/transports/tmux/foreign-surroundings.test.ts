@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { waitUntil } from '../../time/wait-until.js';
+import { endServer } from './__fixtures__/end-server.js';
 import { openTmuxServer } from './open-tmux-server.js';
 import type { OpenPaneRequest } from './pane-scripts.js';
-import { findServerProcess } from './server-process.js';
 import { createTmuxClient } from './tmux-client.js';
 import type { TmuxServer } from './tmux-server.js';
 
@@ -23,9 +23,7 @@ beforeEach(async () => {
 afterEach(async () => {
   vi.unstubAllEnvs();
   await server[Symbol.asyncDispose]();
-  // Told to end, tmux 3.3a may wait for a control client that waits for it.
-  const left = await findServerProcess(join(dir, 'a.s'));
-  if (left.state === 'alive') process.kill(left.pid, 'SIGKILL');
+  await endServer(join(dir, 'a.s'));
   await rm(dir, { recursive: true, force: true });
 });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readProcessStatus } from '../../state/process-identity.js';
 import { waitUntil } from '../../time/wait-until.js';
+import { endServer } from './__fixtures__/end-server.js';
 import { observeTmuxServer } from './observe-tmux-server.js';
 import { findTmuxServer, openTmuxServer } from './open-tmux-server.js';
 import { createFencedScript } from './pane-scripts.js';
@@ -21,8 +22,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  const server = await findServerProcess(socketPath);
-  if (server.state === 'alive') process.kill(server.pid, 'SIGKILL');
+  await endServer(socketPath);
   await Promise.all(opened.splice(0).map((one) => one[Symbol.asyncDispose]()));
   await rm(dir, { recursive: true, force: true });
 });
