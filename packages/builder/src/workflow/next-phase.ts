@@ -1,5 +1,5 @@
 import type { ContinuationState, ExecutionOutcome, PhaseRecord } from './continuation-state.js';
-import { findWait } from './phase-wait.js';
+import { findHold, findWait } from './phase-wait.js';
 import { isSettled, PHASES, type Phase } from './phases.js';
 
 /** How an execution may end. */
@@ -79,10 +79,9 @@ function isMainWork(phase: Phase): boolean {
 }
 
 function judge(phase: Phase, record: PhaseRecord | undefined, now: number): NextStep {
+  const held = findHold(record);
+  if (held !== undefined) return { type: 'park', phase, why: held };
   const { suspended } = record ?? {};
-  if (suspended && suspended.until === undefined) {
-    return { type: 'park', phase, why: `${suspended.reason}: ${suspended.detail}` };
-  }
   const until = findWait(record, now);
   // What is no instant holds nothing up.
   if (until === undefined || !(Date.parse(until) > now)) return { type: 'run', phase };

@@ -10,6 +10,12 @@ export function findWait(
   return until;
 }
 
+/** Why a phase is not begun until a person did something and says so; `undefined` when it waits for nobody. Pure. */
+export function findHold({ suspended }: Pick<PhaseRecord, 'suspended'> = {}): string | undefined {
+  if (!suspended || suspended.until !== undefined) return undefined;
+  return `${suspended.reason}: ${suspended.detail}`;
+}
+
 const ODD_MS = 60_000;
 
 /** An instant that a clock gave which ran ahead says nothing, and must not hold a phase up for years. */

@@ -11,7 +11,7 @@ import { removeAbandonedTickets } from './inspect-learning-lock.js';
 import { compareInstants } from './instant-order.js';
 import { findStep } from './phase-plan.js';
 import { changePhase } from './phase-record.js';
-import { findWait, keepWait } from './phase-wait.js';
+import { findHold, findWait, keepWait } from './phase-wait.js';
 import { isSettled, PHASES, type Phase } from './phases.js';
 import type { ExecutionRecovery, Verdict } from './recovery-report.js';
 import { glanceAtState, type StateGlance } from './state-glance.wire.js';
@@ -227,10 +227,8 @@ function judge(
   if (job?.state === 'parked') return { ...known, reason: 'parked', why: job.reason ?? 'parked' };
   const record = phase && state.phases[phase];
   // Its job is parked right after the phase; an end in between leaves the job waiting.
-  if (record?.suspended && record.suspended.until === undefined) {
-    const { reason, detail } = record.suspended;
-    return { ...known, reason: 'parked', why: `${reason}: ${detail}` };
-  }
+  const held = findHold(record);
+  if (held !== undefined) return { ...known, reason: 'parked', why: held };
   const until = findWait(record, systemClock.now()) ?? job?.notBefore;
   if (until !== undefined && compareInstants(until, isoInstant(systemClock)) > 0) {
     return { ...known, reason: 'not_before', why: `it waits until ${until}` };

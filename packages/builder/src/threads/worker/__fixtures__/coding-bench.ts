@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
-import { type Clock, type CodingAdapter, findCodingAdapter } from '@holdfast/agent';
+import { type Clock, findCodingAdapter } from '@holdfast/agent';
 import { MemorySessions, type Step } from '../../../__fixtures__/memory-sessions.js';
 import { temporaryStore } from '../../../persistence/__fixtures__/temporary-store.js';
 import type { Store } from '../../../persistence/store.js';
@@ -10,8 +10,6 @@ import { review } from '../../contract/__fixtures__/coding-jobs.js';
 import { digestAdapter } from '../../contract/adapter-contract.wire.js';
 import { digestOfText } from '../../contract/canonical-json.js';
 import { buildTurnSpec } from '../../contract/coding-turn-spec.wire.js';
-import { describeManifest, digestManifest } from '../../contract/materialization-manifest.wire.js';
-import type { TrustedBinding } from '../../contract/thread-binding.js';
 import { place as threadPlace, SESSION, trusted } from '../../store/__fixtures__/thread-bench.js';
 import { nameThread } from '../../store/thread-files.js';
 import { createThreadStore, type ThreadStore } from '../../store/thread-store.js';
@@ -106,27 +104,30 @@ export async function codingBench(adapterId: keyof typeof POLICIES = NATIVE): Pr
   const root = join(workspacesDir, nameThread(threadPlace).slice(0, 24));
   const sessions = new CodingSessions();
   const progress: WorkerProgress[] = [];
-  const contract = { compatibilityDigest: digestAdapter(adapterOf(adapterId)) };
+  const contract = compatibilityOf(adapterId);
   const ofBench: WorkerPolicy = { ...POLICIES[adapterId], allowedModels: MODELS };
-  const spec: CodingBench['spec'] = (job, { policy = ofBench, ...change } = {}) => ({
-    schemaVersion: 1,
-    turn: buildTurnSpec(job, {
+  const spec: CodingBench['spec'] = (job, { policy = ofBench, ...change } = {}) => {
+    const turn = buildTurnSpec(job, {
       contract,
       authenticationProfile: 'personal-subscription',
       policy: { schemaVersion: 1, interaction: 'unattended', ...policy },
-    }),
-    operationId: job.coding.thread?.operationId ?? `job-${++operations}`,
-    trusted: trustedFor(job, adapterId),
-    adapterId,
-    cli: {},
-    otherHomes: [],
-    repositoryUriPrefix: bundle.allowedPrefix,
-    dataDir,
-    workspacesDir,
-    git: gitFile,
-    inactivityMs: 60_000,
-    ...change,
-  });
+    });
+    return {
+      schemaVersion: 1,
+      turn,
+      operationId: job.coding.thread?.operationId ?? `job-${++operations}`,
+      trusted: { ...trusted, manifestDigest: turn.materializationManifestDigest },
+      adapterId,
+      cli: {},
+      otherHomes: [],
+      repositoryUriPrefix: bundle.allowedPrefix,
+      dataDir,
+      workspacesDir,
+      git: gitFile,
+      inactivityMs: 60_000,
+      ...change,
+    };
+  };
   return {
     ...{ store, sessions, bundle, workspacesDir, root, progress, spec },
     threads: createThreadStore(store),
@@ -152,16 +153,10 @@ export async function codingBench(adapterId: keyof typeof POLICIES = NATIVE): Pr
   };
 }
 
-function adapterOf(adapterId: string): CodingAdapter {
+function compatibilityOf(adapterId: string) {
   const adapter = findCodingAdapter(adapterId)?.adapter;
   if (!adapter) throw new TypeError(`there is no adapter ${adapterId}`);
-  return adapter;
-}
-
-function trustedFor({ coding }: CodingJobInput, adapterId: string): TrustedBinding {
-  const compatibilityDigest = digestAdapter(adapterOf(adapterId));
-  const manifest = describeManifest(coding, { compatibilityDigest });
-  return { ...trusted, manifestDigest: digestManifest(manifest) };
+  return { compatibilityDigest: digestAdapter(adapter) };
 }
 
 interface JobParts {
